@@ -1,0 +1,3 @@
+from diffusearch.cli import main
+
+main()

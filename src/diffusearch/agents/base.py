@@ -1,0 +1,69 @@
+"""One tiny interface for every player: neural, diffusion, search, Stockfish, random.
+
+Tournament, puzzles, UCI, page and bot know agents only through this file. A board always carries its move
+stack, so an agent can see repetitions. Every value is the win probability of the side to move, in [0, 1].
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import chess
+
+from diffusearch.diffusion.imagination import Imagination
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much an agent may spend on one decision. None means the agent's own default."""
+
+    steps: int | None = None  # denoising steps (diffusion)
+    nodes: int | None = None  # engine nodes (Stockfish) or simulations (MCTS)
+    depth: int | None = None  # engine depth in plies
+    seconds: float | None = None  # wall time
+    moves: tuple[chess.Move, ...] = ()  # only these root moves may be played; empty = all legal ones
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an agent decided in one position."""
+
+    move: chess.Move
+    probabilities: dict[chess.Move, float]  # over the legal moves, sums to 1
+    line: tuple[chess.Move, ...] = ()  # the imagined or principal line; the first is the move
+    value: float | None = None  # win probability of the side to move, in [0, 1]
+    nodes: int = 0  # network evaluations or engine nodes spent
+    seconds: float = 0.0
+    imagination: Imagination | None = field(default=None, repr=False)
+
+
+class Agent(ABC):
+    """A player. `play` decides one position; `play_many` decides a batch of unrelated ones."""
+
+    name: str = "agent"
+
+    @abstractmethod
+    def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
+        """The decision in a position that has at least one legal move; the board is left as it was."""
+
+    def play_many(self, boards: Sequence[chess.Board], limits: Limits = Limits()) -> list[Decision]:
+        """Decisions for unrelated positions; overridden where a batch is cheaper than a loop."""
+        return [self.play(board, limits) for board in boards]
+
+    def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
+        """The best `lines` decisions, best first; by default only the one that would be played."""
+        return [self.play(board, limits)]
+
+    def new_game(self) -> None:
+        """Forget what is kept between moves (a search tree, an engine's hash)."""
+
+    def close(self) -> None:
+        """Give back processes and files."""
+
+    def __enter__(self) -> Agent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

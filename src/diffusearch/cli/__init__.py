@@ -1,0 +1,39 @@
+"""The one program, `diffusearch`: thin verbs that parse, call and print.
+
+Each file here holds one family of verbs and imports its station only when a verb runs, so that
+`diffusearch uci` answers within two seconds. A UserError becomes one sentence and exit code 2.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import typer
+
+from diffusearch.errors import UserError
+
+app = typer.Typer(
+    name="diffusearch",
+    help="A chess agent that imagines before it moves.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+# One family of verbs a file, in the order of the data's path.
+FAMILIES = ("data", "train", "move", "evaluate", "play", "doctor")
+
+for _family in FAMILIES:
+    import_module(f"diffusearch.cli.{_family}").register(app)
+
+
+def main() -> None:
+    """Entry point: the program's exit codes are 0 (done), 1 (a check failed), 2 (bad input)."""
+    try:
+        app()
+    except UserError as error:
+        print(f"diffusearch: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of our output went away, e.g. `| head`
+        sys.exit(0)
