@@ -1,0 +1,104 @@
+"""Action accuracy: how often an agent plays what the oracle plays (the paper's first metric)."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import chess
+
+from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.evaluation.intervals import Share
+from diffusearch.evaluation.positions import Position, phase
+
+BATCH = 256  # positions a call of play_many; agents cut it further to what their network likes
+WITHIN = (10, 50, 200)  # centipawns that a decision may cost and still count as near-best
+Progress = Callable[[int], None]  # told how many positions were done since the last call
+
+
+def silent(_: int) -> None:
+    """Progress for nobody."""
+
+
+def decide(
+    agent: Agent,
+    boards: Sequence[chess.Board],
+    limits: Limits = Limits(),
+    batch: int = BATCH,
+    progress: Progress = silent,
+) -> list[Decision]:
+    """Decisions for unrelated boards in batches; every move is checked to be legal."""
+    decisions: list[Decision] = []
+    for start in range(0, len(boards), batch):
+        part = boards[start : start + batch]
+        answers = agent.play_many(part, limits)
+        if len(answers) != len(part):
+            raise RuntimeError(f"{agent.name} answered {len(answers)} of {len(part)} positions")
+        for board, answer in zip(part, answers, strict=True):
+            if not board.is_legal(answer.move):
+                raise RuntimeError(f"{agent.name} played the illegal move {answer.move.uci()} in {board.fen()}")
+        decisions.extend(answers)
+        progress(len(part))
+    return decisions
+
+
+def action_accuracy(
+    agent: Agent,
+    positions: Sequence[Position],
+    limits: Limits = Limits(),
+    batch: int = BATCH,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """The figures of `eval actions`: overall, by phase, by rating where known, near-best where values exist."""
+    boards = [position.board() for position in positions]
+    started = time.perf_counter()
+    decisions = decide(agent, boards, limits, batch, progress)
+    seconds = time.perf_counter() - started
+    hits = [d.move.uci() == p.action for d, p in zip(decisions, positions, strict=True)]
+
+    by_phase: dict[str, list[bool]] = defaultdict(list)
+    by_rating: dict[str, list[bool]] = defaultdict(list)
+    for hit, board, position in zip(hits, boards, positions, strict=True):
+        by_phase[phase(board)].append(hit)
+        if position.rating is not None:
+            by_rating[rating_band(position.rating)].append(hit)
+    return {
+        **Share.of(hits).to_json(),
+        "by_phase": {name: Share.of(by_phase[name]).to_json() for name in sorted(by_phase)},
+        "by_rating": {name: Share.of(by_rating[name]).to_json() for name in sorted(by_rating)} or None,
+        "within_centipawns": near_best(positions, decisions),
+        "legality": raw_legality(decisions),
+        "seconds": seconds,
+    }
+
+
+def rating_band(rating: int, width: int = 200) -> str:
+    """The band of a rating, with leading zeros so that names sort."""
+    low = rating // width * width
+    return f"{low:04d}-{low + width - 1:04d}"
+
+
+def near_best(positions: Sequence[Position], decisions: Sequence[Decision]) -> dict[str, Any] | None:
+    """Share of decisions that cost at most 10, 50, 200 centipawns; None where no file searched every action."""
+    losses = [
+        max(position.action_cp.values()) - position.action_cp[decision.move.uci()]
+        for position, decision in zip(positions, decisions, strict=True)
+        if position.action_cp and decision.move.uci() in position.action_cp
+    ]
+    if not losses:
+        return None
+    return {str(cp): Share.of(loss <= cp for loss in losses).to_json() for cp in WITHIN}
+
+
+def raw_legality(decisions: Sequence[Decision]) -> dict[str, Any] | None:
+    """What the legality mask hides: how often the unmasked first choice is legal. None for agents without it."""
+    raw = [d.imagination.raw_legal for d in decisions if d.imagination and d.imagination.raw_legal is not None]
+    mass = [d.imagination.legal_mass for d in decisions if d.imagination and d.imagination.legal_mass is not None]
+    if not raw and not mass:
+        return None
+    return {
+        "raw": Share.of(raw).to_json() if raw else None,
+        "mean_legal_mass": sum(mass) / len(mass) if mass else None,
+    }

@@ -1,0 +1,168 @@
+"""Lichess puzzles: reading them and solving them, the paper's second metric.
+
+A row's FEN stands before the opponent's setup move; the solver must then find every other move. Strict: the
+whole solution, move by move. Mate-tolerant: lichess's own rule, a move that mates at once solves the puzzle too.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import chess
+import zstandard
+
+from diffusearch.agents.base import Agent, Limits
+from diffusearch.errors import UserError
+from diffusearch.evaluation.actions import BATCH, Progress, decide, rating_band, silent
+from diffusearch.evaluation.intervals import Share
+from diffusearch.evaluation.puzzle_rating import puzzle_rating
+
+COLUMNS = ("PuzzleId", "FEN", "Moves", "Rating", "Themes")
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """One puzzle as lichess publishes it."""
+
+    id: str
+    fen: str  # before the setup move
+    moves: tuple[str, ...]  # UCI: setup, solution, reply, solution, ...; an even number
+    rating: int
+    themes: tuple[str, ...]
+
+    def board(self) -> chess.Board:
+        """The position to solve, with the setup move on its stack."""
+        board = chess.Board(self.fen)
+        board.push_uci(self.moves[0])
+        return board
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an agent fared on one puzzle."""
+
+    strict: bool
+    tolerant: bool  # also true wherever strict is
+    found: int  # solver's moves found before the first that differs
+
+
+def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None) -> list[Puzzle]:
+    """The puzzles of a .csv or .csv.zst file: the first `limit`, or with a seed a random `limit` of all."""
+    if not path.is_file():
+        raise UserError(f"There is no puzzle file at {path}: give a lichess CSV (.csv or .csv.zst) with --data.")
+    if limit is not None and limit < 1:
+        raise UserError(f"--limit {limit} leaves nothing to measure: give a number of at least 1.")
+    puzzles: list[Puzzle] = []
+    try:
+        with path.open("rb") as raw, _text(path, raw) as text:
+            table = csv.DictReader(text)
+            missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
+            if missing:
+                raise UserError(f"{path} has no column {missing[0]!r}: a puzzle file is lichess's CSV with its header.")
+            for row in table:
+                puzzles.append(_puzzle(row, f"{path}, line {table.line_num}"))
+                if limit is not None and seed is None and len(puzzles) == limit:
+                    break
+    except (zstandard.ZstdError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path} is not a readable puzzle file ({error}): download it again.") from error
+    if not puzzles:
+        raise UserError(f"{path} holds no puzzle: give a file with at least one row.")
+    if limit is not None and seed is not None and limit < len(puzzles):
+        return random.Random(seed).sample(puzzles, limit)
+    return puzzles
+
+
+def _text(path: Path, raw: Any) -> TextIO:
+    stream = zstandard.ZstdDecompressor().stream_reader(raw) if path.suffix == ".zst" else raw
+    return io.TextIOWrapper(stream, encoding="utf-8", newline="")
+
+
+def _puzzle(row: dict[str, str], place: str) -> Puzzle:
+    try:
+        moves = tuple(row["Moves"].split())
+        puzzle = Puzzle(row["PuzzleId"], row["FEN"], moves, int(row["Rating"]), tuple((row["Themes"] or "").split()))
+        board = chess.Board(puzzle.fen)
+        for move in moves:
+            board.push_uci(move)  # ValueError where it is not legal
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UserError(f"{place}: {error}: correct or drop the row.") from error
+    if not moves or len(moves) % 2:
+        raise UserError(f"{place}: {len(moves)} moves, but setup and solution make an even number: correct the row.")
+    return puzzle
+
+
+def solve(
+    agent: Agent,
+    puzzles: Sequence[Puzzle],
+    limits: Limits = Limits(),
+    batch: int = BATCH,
+    progress: Progress = silent,
+) -> list[Outcome]:
+    """Play all puzzles together, one solver's move a round, so that every round is one batch."""
+    outcomes: list[Outcome | None] = [None] * len(puzzles)
+    boards = [puzzle.board() for puzzle in puzzles]
+    alive = list(range(len(puzzles)))
+    turn = 1  # index of the solver's move in `moves`
+    while alive:
+        decisions = decide(agent, [boards[i] for i in alive], limits, batch)
+        left: list[int] = []
+        for i, decision in zip(alive, decisions, strict=True):
+            moves, board = puzzles[i].moves, boards[i]
+            found = (turn - 1) // 2
+            if decision.move.uci() != moves[turn]:
+                board.push(decision.move)
+                outcomes[i] = Outcome(strict=False, tolerant=board.is_checkmate(), found=found)
+            elif turn == len(moves) - 1:
+                outcomes[i] = Outcome(strict=True, tolerant=True, found=found + 1)
+            else:
+                board.push_uci(moves[turn])
+                board.push_uci(moves[turn + 1])
+                left.append(i)
+        progress(len(alive) - len(left))
+        alive, turn = left, turn + 2
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def puzzle_accuracy(
+    agent: Agent,
+    puzzles: Sequence[Puzzle],
+    limits: Limits = Limits(),
+    batch: int = BATCH,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """The figures of `eval puzzles`: both rules overall, strict by rating band and theme, a rating estimate."""
+    started = time.perf_counter()
+    outcomes = solve(agent, puzzles, limits, batch, progress)
+    seconds = time.perf_counter() - started
+    strict = Share.of(outcome.strict for outcome in outcomes)
+    tolerant = Share.of(outcome.tolerant for outcome in outcomes)
+
+    bands: dict[str, list[Outcome]] = defaultdict(list)
+    themes: dict[str, list[Outcome]] = defaultdict(list)
+    for puzzle, outcome in zip(puzzles, outcomes, strict=True):
+        bands[rating_band(puzzle.rating)].append(outcome)
+        for theme in puzzle.themes:
+            themes[theme].append(outcome)
+    return {
+        **strict.to_json(),
+        "accuracy_mate_tolerant": tolerant.accuracy,
+        "interval_mate_tolerant": list(tolerant.interval),
+        "first_move": Share.of(outcome.found > 0 for outcome in outcomes).to_json(),
+        "by_rating": {name: _both(bands[name]) for name in sorted(bands)},
+        "by_theme": {name: _both(themes[name]) for name in sorted(themes)},
+        "rating": puzzle_rating([p.rating for p in puzzles], [o.tolerant for o in outcomes]),
+        "seconds": seconds,
+    }
+
+
+def _both(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    tolerant = Share.of(outcome.tolerant for outcome in outcomes)
+    return {**Share.of(o.strict for o in outcomes).to_json(), "accuracy_mate_tolerant": tolerant.accuracy}

@@ -1,0 +1,108 @@
+"""The JSON that every measurement leaves behind: what was run, on what, by which code, and what came out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from diffusearch.errors import UserError
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all: a reader (or a kill) never meets half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content.encode() if isinstance(content, str) else content
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)  # mkstemp gives 0600, results are for everybody
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def data_hash(files: list[Path]) -> str:
+    """sha256 over the files' bytes in the given order; for a single file it is what `sha256sum` prints."""
+    digest = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def commit() -> str | None:
+    """The commit of the code that runs (with '+' if tracked files differ), None outside a checkout."""
+    here = Path(__file__).resolve().parent
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(here), "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None  # no git here: the field says so by being null
+    return answer.stdout.strip() or None if answer.returncode == 0 else None
+
+
+def command_line() -> str:
+    """The command as it could be typed again."""
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+def provenance(
+    kind: str,
+    *,
+    agents: list[str],
+    recipes: dict[str, Any],
+    files: list[Path],
+    seed: int | None,
+) -> dict[str, Any]:
+    """The fields that stand on top of each result."""
+    return {
+        "kind": kind,
+        "command": command_line(),
+        "agent": agents[0] if len(agents) == 1 else agents,
+        "recipe": recipes.get(agents[0]) if len(agents) == 1 else recipes,
+        "data": [path.name for path in files],
+        "data_hash": data_hash(files) if files else None,
+        "commit": commit(),
+        "version": version("diffusearch"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seed": seed,
+    }
+
+
+def slug(text: str) -> str:
+    """A file name out of an agent's text."""
+    return re.sub(r"[^A-Za-z0-9.=-]+", "_", text).strip("_")[:80] or "agent"
+
+
+def save(result: dict[str, Any], out: Path) -> Path:
+    """Write a result: to `out` itself if it ends in .json, else into that folder under a telling name."""
+    if out.suffix == ".json":
+        path = out
+    else:
+        agent = result["agent"] if isinstance(result["agent"], str) else "+".join(result["agent"])
+        data = (result["data_hash"] or "nodata")[:8]
+        path = out / f"{result['kind']}-{slug(agent)}-{data}-n{result['n']}.json"
+    if path.is_dir():
+        raise UserError(f"The result cannot be written to {path} because it is a folder: give another --out.")
+    write_whole(path, json.dumps(result, indent=2) + "\n")
+    return path

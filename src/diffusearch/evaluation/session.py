@@ -1,0 +1,52 @@
+"""What all eval verbs share: build the agent, show progress on stderr, stamp and save the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from diffusearch.agents.base import Agent
+from diffusearch.evaluation.record import provenance, save
+
+RESULTS = Path("runs/results")  # where eval verbs write unless told otherwise
+
+
+@contextmanager
+def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """A Rich bar on stderr (stdout stays clean for --json); gives a function to call with the number done."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda done: progress.advance(task, done)
+
+
+def recipe_of(agent: Agent) -> Any:
+    """The recipe (or recipes) of the runs behind an agent, ready for JSON; None for agents without weights."""
+    return getattr(agent, "recipe", None)
+
+
+def finish(
+    kind: str,
+    figures: dict[str, Any],
+    *,
+    agents: dict[str, Agent],
+    files: list[Path],
+    seed: int | None,
+    out: Path,
+) -> tuple[dict[str, Any], Path]:
+    """Put provenance on top of the figures and write the JSON."""
+    recipes = {text: recipe_of(agent) for text, agent in agents.items()}
+    stamp = provenance(kind, agents=list(agents), recipes=recipes, files=files, seed=seed)
+    result = {**stamp, **figures}
+    return result, save(result, out)
