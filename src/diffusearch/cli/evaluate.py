@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from diffusearch.errors import UserError
+
 AgentText = Annotated[str, typer.Option("--agent", help="Who is measured, e.g. diffusearch or s-a:RUN.")]
 Data = Annotated[Path, typer.Option("--data", help="The test file or folder.")]
 Limit = Annotated[int | None, typer.Option("--limit", help="Measure only so many rows (the first ones, see --seed).")]
@@ -15,6 +17,8 @@ Seed = Annotated[int | None, typer.Option("--seed", help="Draw the --limit rows 
 Batch = Annotated[int, typer.Option("--batch", min=1, help="Positions decided together.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result goes: a .json file or a folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+
+RESULTS = Path("runs/results")  # where results go unless told otherwise; not kept in the repository
 
 evals = typer.Typer(no_args_is_help=True, help="Measure an agent; each verb writes one JSON.")
 
@@ -46,21 +50,20 @@ def actions(
     limit: Limit = None,
     seed: Seed = None,
     batch: Batch = 256,
-    out: Out = Path("runs/results"),
+    out: Out = RESULTS,
     as_json: Json = False,
 ) -> None:
     """How often the agent plays the oracle's move on labelled positions (Parquet)."""
     from diffusearch.agents.build import agent as build
-
     from diffusearch.evaluation.actions import action_accuracy
     from diffusearch.evaluation.positions import labelled_files, read_positions
-    from diffusearch.evaluation.session import finish, progress_bar
+    from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     files = labelled_files(data)
     positions = read_positions(files, limit, seed)
     with build(agent) as player, progress_bar("actions", len(positions)) as progress:
         figures = action_accuracy(player, positions, batch=batch, progress=progress)
-        result, path = finish("actions", figures, agents={agent: player}, files=files, seed=seed, out=out)
+        result, path = finish("actions", figures, recipes={agent: recipe_of(player)}, files=files, seed=seed, out=out)
     lines = [f"{agent}: {_share(result)} positions as the oracle"]
     lines += [f"  {name}: {_share(share)}" for name, share in result["by_phase"].items()]
     if result["within_centipawns"] is None:
@@ -77,19 +80,18 @@ def puzzles(
     limit: Limit = None,
     seed: Seed = None,
     batch: Batch = 256,
-    out: Out = Path("runs/results"),
+    out: Out = RESULTS,
     as_json: Json = False,
 ) -> None:
     """How many lichess puzzles (CSV or CSV.zst) the agent solves."""
     from diffusearch.agents.build import agent as build
-
     from diffusearch.evaluation.puzzles import puzzle_accuracy, read_puzzles
-    from diffusearch.evaluation.session import finish, progress_bar
+    from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     rows = read_puzzles(data, limit, seed)
     with build(agent) as player, progress_bar("puzzles", len(rows)) as progress:
         figures = puzzle_accuracy(player, rows, batch=batch, progress=progress)
-        result, path = finish("puzzles", figures, agents={agent: player}, files=[data], seed=seed, out=out)
+        result, path = finish("puzzles", figures, recipes={agent: recipe_of(player)}, files=[data], seed=seed, out=out)
     rating = result["rating"]
     tolerant = {**result, "accuracy": result["accuracy_mate_tolerant"], "interval": result["interval_mate_tolerant"]}
     lines = [f"{agent}: {_share(result)} puzzles, strict", f"  mate-tolerant: {_share(tolerant)}"]
@@ -97,4 +99,76 @@ def puzzles(
     if rating["estimate"] is not None:
         low, high = rating["interval"]
         lines.append(f"  puzzle rating: {rating['estimate']:.0f} [{low:.0f}, {high:.0f}]")
+    _tell(result, path, lines, as_json)
+
+
+@evals.command()
+def futures(
+    agent: AgentText,
+    data: Annotated[Path | None, typer.Option("--data", help="Labelled positions; leave out with --random.")] = None,
+    random: Annotated[int | None, typer.Option("--random", min=1, help="Use so many random positions.")] = None,
+    limit: Limit = None,
+    seed: Seed = None,
+    batch: Batch = 256,
+    out: Out = RESULTS,
+    as_json: Json = False,
+) -> None:
+    """How true the imagined future is: valid and best moves, valid states, transitions, step by step."""
+    from diffusearch.agents.build import agent as build
+    from diffusearch.evaluation.futures import future_quality, random_positions
+    from diffusearch.evaluation.positions import labelled_files, read_positions
+    from diffusearch.evaluation.session import finish, progress_bar, recipe_of
+
+    if (data is None) == (random is None):
+        raise UserError("eval futures needs either --data FILE or --random N: give exactly one of them.")
+    if random is not None:
+        seed = seed or 0
+        files, positions = [], random_positions(random, seed)
+    elif data is not None:
+        files = labelled_files(data)
+        positions = read_positions(files, limit, seed)
+    with build(agent) as player, progress_bar("futures", len(positions)) as progress:
+        figures = future_quality(player, positions, batch=batch, progress=progress)
+        result, path = finish("futures", figures, recipes={agent: recipe_of(player)}, files=files, seed=seed, out=out)
+    lines = [f"{agent}, {result['n']} positions", "step  valid a_i  best a_i  valid s_i  match a_(i-1)-s_i"]
+    for row in result["steps"]:
+        cells = [row[name] for name in ("valid_action", "best", "valid_state", "match")]
+        shown = ["-" if cell is None else f"{100 * cell['accuracy']:.2f}" for cell in cells]
+        lines.append("{:<6}{:>9}{:>10}{:>11}{:>19}".format(row["step"], *shown))
+    _tell(result, path, lines, as_json)
+
+
+@evals.command(name="latency")
+def latency_verb(
+    agent: Annotated[list[str], typer.Option("--agent", help="Who is measured; give it again for more rows.")],
+    data: Data,
+    sweep: Annotated[
+        list[str] | None, typer.Option("--sweep", help="Vary an option: steps=1,5,20 or simulations=10,50,100.")
+    ] = None,
+    limit: Limit = 100,
+    seed: Seed = None,
+    out: Out = RESULTS,
+    as_json: Json = False,
+) -> None:
+    """Milliseconds a move at batch 1 and action accuracy, for agents and settings side by side."""
+    from diffusearch.agents.build import agent as build
+    from diffusearch.evaluation import latency
+    from diffusearch.evaluation.positions import labelled_files, read_positions
+    from diffusearch.evaluation.session import finish, progress_bar, recipe_of
+
+    files = labelled_files(data)
+    positions = read_positions(files, limit, seed)
+    texts = [text for one in agent for text in latency.sweep(one, sweep or [])]
+    rows, recipes = [], {}
+    with progress_bar("latency", len(texts) * len(positions)) as progress:
+        for text in texts:
+            with build(text) as player:
+                rows.append({"agent": text, **latency.latency(player, positions, progress=progress)})
+                recipes[text] = recipe_of(player)
+    figures = {**{name: rows[0][name] for name in ("n", "accuracy", "interval")}, "rows": rows}
+    result, path = finish("latency", figures, recipes=recipes, files=files, seed=seed, out=out)
+    lines = ["ms a move (median, p90)  actions                            agent"]
+    for row in rows:
+        ms = row["milliseconds"]
+        lines.append(f"{ms['median']:>9.1f} {ms['p90']:>9.1f}      {_share(row):<34} {row['agent']}")
     _tell(result, path, lines, as_json)

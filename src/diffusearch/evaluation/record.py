@@ -69,17 +69,17 @@ def command_line() -> str:
 def provenance(
     kind: str,
     *,
-    agents: list[str],
     recipes: dict[str, Any],
     files: list[Path],
     seed: int | None,
 ) -> dict[str, Any]:
-    """The fields that stand on top of each result."""
+    """The fields that stand on top of each result; `recipes` maps each agent's text to its recipe or None."""
+    agents = list(recipes)
     return {
         "kind": kind,
         "command": command_line(),
         "agent": agents[0] if len(agents) == 1 else agents,
-        "recipe": recipes.get(agents[0]) if len(agents) == 1 else recipes,
+        "recipe": recipes[agents[0]] if len(agents) == 1 else recipes,
         "data": [path.name for path in files],
         "data_hash": data_hash(files) if files else None,
         "commit": commit(),

@@ -13,8 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from diffusearch.agents.base import Agent
 from diffusearch.evaluation.record import provenance, save
 
-RESULTS = Path("runs/results")  # where eval verbs write unless told otherwise
-
 
 @contextmanager
 def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
@@ -40,13 +38,11 @@ def finish(
     kind: str,
     figures: dict[str, Any],
     *,
-    agents: dict[str, Agent],
+    recipes: dict[str, Any],
     files: list[Path],
     seed: int | None,
     out: Path,
 ) -> tuple[dict[str, Any], Path]:
-    """Put provenance on top of the figures and write the JSON."""
-    recipes = {text: recipe_of(agent) for text, agent in agents.items()}
-    stamp = provenance(kind, agents=list(agents), recipes=recipes, files=files, seed=seed)
-    result = {**stamp, **figures}
+    """Put provenance on top of the figures and write the JSON; `recipes` has an entry for each agent's text."""
+    result = {**provenance(kind, recipes=recipes, files=files, seed=seed), **figures}
     return result, save(result, out)

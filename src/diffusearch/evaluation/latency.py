@@ -1,0 +1,70 @@
+"""Milliseconds a move at batch 1, beside what they buy: action accuracy against depth, steps or simulations.
+
+The figures belong to the machine they were measured on: compare rows of one table, not tables of two machines.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from diffusearch.agents.base import Agent, Limits
+from diffusearch.errors import UserError
+from diffusearch.evaluation.actions import Progress, silent
+from diffusearch.evaluation.intervals import Share
+from diffusearch.evaluation.positions import Position
+
+WARM_UP = 3  # decisions that are not timed: the first ones fill caches and compile
+
+
+def latency(
+    agent: Agent, positions: Sequence[Position], limits: Limits = Limits(), progress: Progress = silent
+) -> dict[str, Any]:
+    """One row: time a move (one position at a time), accuracy, and network calls or nodes spent."""
+    for position in positions[:WARM_UP]:
+        agent.new_game()
+        agent.play(position.board(), limits)
+    milliseconds: list[float] = []
+    nodes: list[int] = []
+    hits: list[bool] = []
+    for position in positions:
+        agent.new_game()  # nothing may be left over from the position before
+        board = position.board()
+        started = time.perf_counter()
+        decision = agent.play(board, limits)
+        milliseconds.append(1000 * (time.perf_counter() - started))
+        nodes.append(decision.nodes)
+        hits.append(decision.move.uci() == position.action)
+        progress(1)
+    low, middle, high = np.percentile(milliseconds, [10, 50, 90])
+    return {
+        **Share.of(hits).to_json(),
+        "milliseconds": {
+            "mean": float(np.mean(milliseconds)),
+            "median": float(middle),
+            "p10": float(low),
+            "p90": float(high),
+        },
+        "nodes": float(np.mean(nodes)),
+    }
+
+
+def sweep(agent: str, options: Sequence[str]) -> list[str]:
+    """The agent's text with each value of each `name=v1,v2,...`; without options the agent alone."""
+    texts = []
+    for option in options:
+        name, equals, values = option.partition("=")
+        if not equals or not name or not all(values.split(",")):
+            raise UserError(f"--sweep {option!r} is not of the form name=value,value: try --sweep steps=1,5,20.")
+        texts += [_with_option(agent, name, value) for value in values.split(",")]
+    return texts or [agent]
+
+
+def _with_option(agent: str, name: str, value: str) -> str:
+    """An agent's text with one option set, in place of the same option if it has one."""
+    head, _, tail = agent.partition("?")
+    kept = [pair for pair in tail.split("&") if pair and pair.partition("=")[0] != name]
+    return f"{head}?{'&'.join([*kept, f'{name}={value}'])}"

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from diffusearch.cli import app
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, oracle: Any) -> Callable[..., Any]:
+    """Runs the program with the oracle behind every agent's text."""
+    monkeypatch.setitem(sys.modules, "diffusearch.agents.build", SimpleNamespace(agent=lambda text: oracle))
+    monkeypatch.chdir(tmp_path)
+    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_actions_json_has_figures_and_provenance(run: Any, labelled: Callable[..., Path], oracle: Any) -> None:
+    path = labelled()
+    oracle.recipe = {"paradigm": "s-asa"}
+    done = run("eval", "actions", "--agent", "oracle", "--data", path, "--limit", 3, "--json")
+    assert done.exit_code == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["n"], result["accuracy"], result["kind"]) == (3, 1.0, "actions")
+    assert 0 < result["interval"][0] < result["interval"][1] == 1.0
+    assert result["agent"] == "oracle"
+    assert result["recipe"] == {"paradigm": "s-asa"}
+    assert result["data_hash"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    for name in ("command", "commit", "seed", "version", "date"):
+        assert name in result
+    (written,) = Path("runs/results").glob("actions-oracle-*-n3.json")
+    assert json.loads(written.read_text()) == result
+
+
+def test_actions_for_people_say_what_is_left_out(run: Any, labelled: Callable[..., Path]) -> None:
+    done = run("eval", "actions", "--agent", "oracle", "--data", labelled(), "--out", "one.json")
+    assert "oracle: 100.00 %" in done.stdout
+    assert "left out" in done.stdout
+    assert Path("one.json").is_file()
+
+
+def test_puzzles(run: Any, puzzle_file: Callable[..., Path]) -> None:
+    done = run("eval", "puzzles", "--agent", "oracle", "--data", puzzle_file(), "--json")
+    result = json.loads(done.stdout)
+    assert (result["n"], result["accuracy"], result["accuracy_mate_tolerant"]) == (2, 1.0, 1.0)
+    assert "mate-tolerant" in run("eval", "puzzles", "--agent", "o", "--data", puzzle_file()).stdout
+
+
+def test_latency_rows(run: Any, labelled: Callable[..., Path]) -> None:
+    done = run("eval", "latency", "--agent", "o", "--data", labelled(), "--sweep", "steps=1,2", "--json")
+    result = json.loads(done.stdout)
+    assert [row["agent"] for row in result["rows"]] == ["o?steps=1", "o?steps=2"]
+    assert result["n"] == 4
+
+
+def test_futures_needs_one_source_and_an_imagining_agent(run: Any, labelled: Callable[..., Path]) -> None:
+    assert "exactly one" in str(run("eval", "futures", "--agent", "o").exception)
+    assert "imagines no future" in str(run("eval", "futures", "--agent", "o", "--data", labelled()).exception)
+
+
+def test_a_missing_file_is_a_user_error(run: Any) -> None:
+    assert "no labelled file" in str(run("eval", "actions", "--agent", "o", "--data", "absent").exception)
