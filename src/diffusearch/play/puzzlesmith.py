@@ -1,0 +1,159 @@
+"""Makes the page's puzzles: Stockfish plays weak games against itself and the only winning moves are kept.
+
+    python -m diffusearch.play.puzzlesmith --count 80 --seed 1 --out src/diffusearch/play/puzzles.json
+
+No outside games or puzzles are used. A position is kept if, at the verifying effort, the best move wins and the
+second best does not, for every move of the solver; the line goes on while the win stays unique. The rating is an
+estimate: it grows with the log of the nodes after which Stockfish settles on the first move.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import chess
+import chess.engine
+
+from diffusearch.errors import UserError
+
+WINS = 300  # centipawns (mover's view) from which the best move counts as winning
+HOLDS = 80  # centipawns up to which the second best counts as not winning
+MATE = 100_000
+LADDER = tuple(4**k for k in range(2, 9))  # 16 .. 65536 nodes: at which rung is the move found for good?
+LONGEST = 3  # solver's moves
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A position's two best moves, scores in centipawns of the side to move."""
+
+    best: chess.Move
+    score: int
+    second: int
+
+
+class Smith:
+    """One engine, one source of randomness."""
+
+    def __init__(self, engine: chess.engine.SimpleEngine, rng: random.Random, nodes: int) -> None:
+        self._engine = engine
+        self._rng = rng
+        self._nodes = nodes
+
+    def judge(self, board: chess.Board, nodes: int) -> Judged | None:
+        """None where there is no choice."""
+        infos = self._engine.analyse(board, chess.engine.Limit(nodes=nodes), multipv=2, game=object())
+        if len(infos) < 2:
+            return None
+        scores = [info["score"].pov(board.turn).score(mate_score=MATE) for info in infos]
+        return Judged(best=infos[0]["pv"][0], score=scores[0], second=scores[1])
+
+    def weak_game(self) -> Iterator[chess.Board]:
+        """Positions of a game with a random opening and moves after a few dozen nodes: full of mistakes."""
+        board = chess.Board()
+        for _ in range(self._rng.randint(4, 8)):
+            if board.is_game_over():
+                return
+            board.push(self._rng.choice(list(board.legal_moves)))
+        while not board.is_game_over(claim_draw=True) and board.ply() < 120:
+            yield board
+            limit = chess.engine.Limit(nodes=self._rng.choice((5, 20, 80)))
+            move = self._engine.play(board, limit).move
+            if move is None:
+                return
+            board.push(move)
+
+    def solution(self, board: chess.Board) -> list[chess.Move]:
+        """The line of only winning moves from here; empty if even the first is not one."""
+        board = board.copy(stack=False)
+        line: list[chess.Move] = []
+        while (len(line) + 1) // 2 < LONGEST or not line:
+            judged = self.judge(board, self._nodes)
+            if judged is None or judged.score < WINS or judged.second > HOLDS:
+                break
+            line.append(judged.best)
+            board.push(judged.best)
+            if board.is_game_over():
+                break
+            reply = self._engine.play(board, chess.engine.Limit(nodes=self._nodes), game=object()).move
+            if reply is None:
+                break
+            line.append(reply)
+            board.push(reply)
+        return line if len(line) % 2 else line[:-1]  # the opponent's last answer proves nothing
+
+    def rating(self, board: chess.Board, best: chess.Move, length: int) -> int:
+        """600 where 16 nodes are enough, 200 more for each fourfold effort, 100 for each further move."""
+        settled = len(LADDER)
+        for rung, nodes in reversed(list(enumerate(LADDER))):
+            found = self._engine.play(board, chess.engine.Limit(nodes=nodes), game=object()).move
+            if found != best:
+                break
+            settled = rung
+        return 600 + 200 * settled + 100 * (length - 1)
+
+
+def obvious(board: chess.Board, move: chess.Move) -> bool:
+    """Taking back on the square of the last capture, or taking a queen for nothing, is no puzzle."""
+    last = board.peek() if board.move_stack else None
+    victim = board.piece_type_at(move.to_square)
+    return victim is not None and ((last is not None and last.to_square == move.to_square) or victim == chess.QUEEN)
+
+
+def make(count: int, seed: int, nodes: int, stockfish: str) -> list[dict[str, object]]:
+    """`count` puzzles, easiest first, no position twice, at most two from one game."""
+    out: dict[str, dict[str, object]] = {}
+    try:
+        engine = chess.engine.SimpleEngine.popen_uci(stockfish)
+    except FileNotFoundError as error:
+        raise UserError(f"There is no engine {stockfish!r}; install Stockfish or name it with --stockfish.") from error
+    with engine:
+        engine.configure({"Threads": 1, "Hash": 16})
+        smith = Smith(engine, random.Random(seed), nodes)
+        while len(out) < count:
+            taken = 0
+            for board in smith.weak_game():
+                quick = smith.judge(board, 2000)
+                if quick is None or quick.score < WINS or quick.second > HOLDS or obvious(board, quick.best):
+                    continue
+                line = smith.solution(board)
+                if not line or obvious(board, line[0]):
+                    continue
+                fen = board.fen()
+                rating = smith.rating(board.copy(stack=False), line[0], (len(line) + 1) // 2)
+                out[board.epd()] = {"fen": fen, "solution": " ".join(m.uci() for m in line), "rating": rating}
+                taken += 1
+                if taken == 2 or len(out) >= count:
+                    break
+            print(f"{len(out)} of {count}", flush=True)
+    return sorted(out.values(), key=lambda entry: (entry["rating"], entry["fen"]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=80)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--nodes", type=int, default=300_000, help="the verifying effort for each solver's move")
+    parser.add_argument("--stockfish", default="stockfish")
+    parser.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    found = make(arguments.count, arguments.seed, arguments.nodes, arguments.stockfish)
+    note = f"made by diffusearch.play.puzzlesmith, seed {arguments.seed}, {arguments.nodes} nodes"
+    text = '{"source": ' + json.dumps(note) + ', "puzzles": [\n'
+    text += ",\n".join(json.dumps(entry) for entry in found) + "\n]}\n"
+    with tempfile.NamedTemporaryFile("w", dir=arguments.out.parent, delete=False, encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(file.name).replace(arguments.out)
+
+
+if __name__ == "__main__":
+    main()
