@@ -56,10 +56,10 @@ class Agent(ABC):
         """The best `lines` decisions, best first; by default only the one that would be played."""
         return [self.play(board, limits)]
 
-    def new_game(self) -> None:
+    def new_game(self) -> None:  # noqa: B027 (most agents keep nothing)
         """Forget what is kept between moves (a search tree, an engine's hash)."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 (most agents hold nothing)
         """Give back processes and files."""
 
     def __enter__(self) -> Agent:

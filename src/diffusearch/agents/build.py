@@ -1,0 +1,147 @@
+"""agent(text) -> Agent: every player of the project from one short text. docs/agents.md is its manual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from diffusearch.agents.base import Agent
+from diffusearch.agents.options import Option, integer, nearest, read, real
+from diffusearch.agents.text import AgentText, cut, pairs
+from diffusearch.errors import UserError
+
+SEED = Option("seed", integer(0), 0, "the lots that are drawn; the same seed in the same game gives the same move")
+TEMPERATURE = Option("temperature", real(0.0), 0.0, "0 plays the best move, 1 draws from the shares")
+STRENGTH = Option("strength", integer(0, 100), 100, "the dial: 100 full, 50 draws from the shares, 0 any legal move")
+
+
+@dataclass(frozen=True)
+class Player:
+    """One word of the grammar: what may follow it and how the agent is made."""
+
+    word: str
+    argument: str  # for people: "", "RUN", "POLICY_RUN,VALUE_RUN" or "PATH"
+    help: str
+    options: tuple[Option, ...]
+    make: Callable[[AgentText, dict[str, Any]], Agent]
+    needs_argument: bool = False
+    engine_options: bool = False  # `option.NAME=VALUE` is passed on to the engine
+
+
+def agent(text: str) -> Agent:
+    """The agent that a text names; its `name` is the text. A UserError says what is wrong with the text."""
+    parts = cut(text)
+    player = PLAYERS.get(parts.word)
+    if player is None:
+        hint = nearest(parts.word, PLAYERS) or "."
+        raise UserError(f"there is no agent '{parts.word}'{hint} The agents are: {', '.join(PLAYERS)}")
+    if parts.argument is not None and not player.argument:
+        # `stockfish:nodes=10000`: words that take no argument may have their options straight after the colon
+        if "=" not in parts.argument:
+            raise UserError(f"agent '{parts.whole}' takes only options after '{parts.word}:', e.g. {example(player)}")
+        given = "&".join([parts.argument, *parts.whole.split("?")[1:]])
+        parts = AgentText(parts.whole, parts.word, None, pairs(given, parts.whole))
+    if parts.argument is None and player.needs_argument:
+        raise UserError(f"agent '{parts.whole}' lacks its {player.argument}; write {parts.word}:{player.argument}")
+    options = parts.options
+    if player.engine_options:
+        options = {name: value for name, value in options.items() if not name.startswith("option.")}
+    return player.make(parts, read(player.options, options, parts.whole))
+
+
+def example(player: Player) -> str:
+    """A text with the player's first option, for error messages."""
+    first = player.options[0]
+    return f"'{player.word}?{first.name}={first.default if first.default is not None else '...'}'"
+
+
+def _s_a(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.policy import PolicyAgent
+    from diffusearch.agents.runs import run
+
+    return PolicyAgent(run(text.argument, "s-a", "s-a"), name=text.whole, **options)
+
+
+def _s_v(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.runs import run
+    from diffusearch.agents.values import StateValueAgent
+
+    return StateValueAgent(run(text.argument, "s-v", "s-v"), name=text.whole, **options)
+
+
+def _sa_v(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.runs import run
+    from diffusearch.agents.values import ActionValueAgent
+
+    return ActionValueAgent(run(text.argument, "sa-v", "sa-v"), name=text.whole, **options)
+
+
+def _random(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.simple import RandomAgent
+
+    return RandomAgent(name=text.whole, **options)
+
+
+def _greedy(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.simple import GreedyMaterialAgent
+
+    return GreedyMaterialAgent(name=text.whole, **options)
+
+
+def _stockfish(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.engine import EngineAgent, find_stockfish, limit_from
+
+    if options["elo"] is not None and options["skill"] is not None:
+        raise UserError(f"agent '{text.whole}' has both elo and skill; Stockfish heeds only one, keep one of them")
+    settings: dict[str, str | int | bool | None] = {"Threads": options["threads"], "Hash": options["hash"]}
+    if options["elo"] is not None:
+        settings |= {"UCI_LimitStrength": True, "UCI_Elo": options["elo"]}
+    if options["skill"] is not None:
+        settings["Skill Level"] = options["skill"]
+    settings |= _passed_on(text)
+    return EngineAgent(find_stockfish(), limit_from(options), name=text.whole, options=settings)
+
+
+def _uci(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.engine import EngineAgent, limit_from
+
+    assert text.argument is not None  # the grammar asked for it
+    return EngineAgent(text.argument, limit_from(options), name=text.whole, options=_passed_on(text))
+
+
+def _passed_on(text: AgentText) -> dict[str, str | int | bool | None]:
+    return {name.removeprefix("option."): value for name, value in text.options.items() if name.startswith("option.")}
+
+
+NODES = Option("nodes", integer(1), None, "nodes a move (10000 if no limit is given)")
+DEPTH = Option("depth", integer(1, 245), None, "depth in plies")
+MOVETIME = Option("movetime", integer(1), None, "milliseconds a move")
+
+_ALL = (
+    Player("s-a", "RUN", "the policy's likeliest move", (TEMPERATURE, STRENGTH, SEED), _s_a),
+    Player("s-v", "RUN", "the move whose next state is worst for the opponent", (TEMPERATURE, STRENGTH, SEED), _s_v),
+    Player(
+        "sa-v", "RUN", "the move with the best action value", (TEMPERATURE, STRENGTH, SEED), _sa_v, needs_argument=True
+    ),
+    Player(
+        "stockfish",
+        "",
+        "Stockfish with one limit, at full or lowered strength",
+        (
+            NODES,
+            DEPTH,
+            MOVETIME,
+            Option("elo", integer(0), None, "Stockfish's own UCI_Elo"),
+            Option("skill", integer(0, 20), None, "Stockfish's Skill Level"),
+            Option("threads", integer(1), 1, "threads; more than one makes games unrepeatable"),
+            Option("hash", integer(1), 16, "megabytes of hash"),
+        ),
+        _stockfish,
+        engine_options=True,
+    ),
+    Player("uci", "PATH", "any UCI engine", (NODES, DEPTH, MOVETIME), _uci, needs_argument=True, engine_options=True),
+    Player("random", "", "any legal move", (SEED,), _random),
+    Player("greedy-material", "", "mates, else takes the most, one ply deep", (SEED,), _greedy),
+)
+PLAYERS: dict[str, Player] = {player.word: player for player in _ALL}

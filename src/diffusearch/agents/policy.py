@@ -1,0 +1,32 @@
+"""s-a: play the move that the policy thinks likeliest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import chess
+
+from diffusearch.agents.onestep import OneStep, Weighed
+from diffusearch.search.nets import Policy
+
+
+class PolicyAgent(OneStep):
+    """Argmax over the legal moves' priors, or a draw from them with a temperature."""
+
+    def __init__(
+        self, net: Policy, name: str = "s-a", temperature: float = 0.0, strength: int = 100, seed: int = 0
+    ) -> None:
+        super().__init__(name, temperature, strength, seed)
+        self.net = net
+
+    def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
+        priors = self.net.priors(boards)
+        return [Weighed(among(one, own), {}, 1) for one, own in zip(priors, moves, strict=True)]
+
+
+def among(priors: dict[chess.Move, float], moves: Sequence[chess.Move]) -> dict[chess.Move, float]:
+    """The priors of some moves only, made to sum to 1; alike where the policy gives all of them nothing."""
+    total = sum(priors[move] for move in moves)
+    if total <= 0.0:
+        return {move: 1.0 / len(moves) for move in moves}
+    return {move: priors[move] / total for move in moves}

@@ -1,0 +1,53 @@
+"""From an agent's text to a trained run: a folder given by the user, or the weights inside the package.
+
+A run is loaded once for each process, however many agents share it. torch is imported only here, on first use.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from diffusearch.errors import UserError
+
+if TYPE_CHECKING:
+    from diffusearch.model.run import Run
+
+# What each kind of agent can use. A run that predicts a move at the root has priors, whatever it imagines after it.
+NO_MOVE = ("s-v", "sa-v")
+
+
+def run(text: str | None, packaged_name: str, word: str) -> Run:
+    """The run that a text names (None = the packaged one of that name), fit for agents of that word."""
+    if text is None:
+        from diffusearch.weights import packaged
+
+        path = packaged(packaged_name)
+    else:
+        path = Path(text).expanduser()
+    loaded = _load(path.resolve(), _stamp(path))
+    _fit(loaded.paradigm, word, text or packaged_name)
+    return loaded
+
+
+def _fit(paradigm: str, word: str, shown: str) -> None:
+    good = {
+        "s-v": "v" in paradigm and paradigm != "sa-v",
+        "sa-v": paradigm == "sa-v",
+    }.get(word, paradigm not in NO_MOVE)
+    if not good:
+        raise UserError(f"run '{shown}' has paradigm {paradigm} and cannot play as {word}; name another run")
+
+
+def _stamp(path: Path) -> int:
+    """Changes when the weights are written anew, so that a longer-trained run is loaded again."""
+    weights = path / "weights.safetensors"
+    return weights.stat().st_mtime_ns if weights.is_file() else 0
+
+
+@functools.lru_cache(maxsize=8)
+def _load(path: Path, stamp: int) -> Run:
+    from diffusearch.model.run import Run
+
+    return Run.load(path)

@@ -1,0 +1,96 @@
+"""s-v and sa-v: play the move after which the mover's win probability is highest.
+
+The value of the next state is the *opponent's*, who is to move there: the mover has 1 - v. Where a move ends the game
+the rules give the value and no network is asked: mate 1, any draw 1/2 (repetition is seen through the history).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import chess
+import numpy as np
+
+from diffusearch.agents.onestep import OneStep, Weighed, shares_of
+from diffusearch.search.nets import Value
+from diffusearch.search.outcome import Outcome, outcome
+
+# A network is never as sure as the rules: its values are kept this far from 0 and 1, so that mate comes first.
+DOUBT = 1e-3
+BATCH = 512  # next states a network call
+
+
+class ActionValue(Protocol):
+    """q(s, a): how good each legal move is."""
+
+    def action_values(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
+        """For each board and legal move the win probability of the mover after the move, in [0, 1]."""
+        ...
+
+
+def ended(board: chess.Board) -> float | None:
+    """After a move: the value of a finished game for the one who made it; None if the game goes on."""
+    result = outcome(board)
+    if result is None:
+        return None
+    return 1.0 if result is Outcome.MATED else 0.5
+
+
+def ends(board: chess.Board, move: chess.Move) -> float | None:
+    """Before a move: the mover's value of a move that ends the game; None if the game goes on."""
+    board.push(move)
+    value = ended(board)
+    board.pop()
+    return value
+
+
+class StateValueAgent(OneStep):
+    """s-v: looks at every next state with a value network, all of them in one batch."""
+
+    def __init__(
+        self, net: Value, name: str = "s-v", temperature: float = 0.0, strength: int = 100, seed: int = 0
+    ) -> None:
+        super().__init__(name, temperature, strength, seed)
+        self.net = net
+
+    def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
+        values: list[dict[chess.Move, float]] = [{} for _ in boards]
+        asked: list[tuple[int, chess.Move]] = []  # whose value the network gives
+        nexts: list[chess.Board] = []
+        for index, (board, own) in enumerate(zip(boards, moves, strict=True)):
+            for move in own:
+                following = board.copy()
+                following.push(move)
+                end = ended(following)
+                values[index][move] = 0.5 if end is None else end  # keeps the moves' order
+                if end is None:
+                    asked.append((index, move))
+                    nexts.append(following)
+        for start in range(0, len(nexts), BATCH):
+            theirs = np.asarray(self.net.values(nexts[start : start + BATCH]), dtype=np.float64)
+            mine = np.clip(1.0 - theirs, DOUBT, 1.0 - DOUBT)
+            for (index, move), value in zip(asked[start : start + BATCH], mine.tolist(), strict=True):
+                values[index][move] = value
+        looked = np.bincount([index for index, _ in asked], minlength=len(boards))
+        return [Weighed(shares_of(one), one, int(looked[index])) for index, one in enumerate(values)]
+
+
+class ActionValueAgent(OneStep):
+    """sa-v: one network call scores all moves; moves that end the game are scored by the rules."""
+
+    def __init__(
+        self, net: ActionValue, name: str = "sa-v", temperature: float = 0.0, strength: int = 100, seed: int = 0
+    ) -> None:
+        super().__init__(name, temperature, strength, seed)
+        self.net = net
+
+    def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
+        out: list[Weighed] = []
+        for board, own, scores in zip(boards, moves, self.net.action_values(boards), strict=True):
+            values: dict[chess.Move, float] = {}
+            for move in own:
+                end = ends(board, move)
+                values[move] = min(max(scores[move], DOUBT), 1.0 - DOUBT) if end is None else end
+            out.append(Weighed(shares_of(values), values, len(own)))
+        return out

@@ -1,0 +1,39 @@
+"""When a game is over, by the rules alone: mated, drawn, or still going on.
+
+A board needs its move stack for this: without history no repetition can be seen.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import chess
+
+
+class Outcome(Enum):
+    """How the game ended, seen by the side to move (which can never have won: it has not moved yet)."""
+
+    MATED = "mated"
+    DRAWN = "drawn"
+
+
+def outcome(board: chess.Board, can_move: bool | None = None, claims: bool = True) -> Outcome | None:
+    """The result of a position; None while the game goes on. `can_move`: if known, it saves a look.
+
+    With `claims` a draw that a player may claim counts as drawn (third occurrence, 50 moves), as in our
+    tournaments; without it only the draws that need no claim do (fifth occurrence, 75 moves).
+    A mate on the hundredth half-move is a mate: it is looked at first.
+    """
+    if can_move is None:
+        can_move = any(board.generate_legal_moves())
+    if not can_move:
+        return Outcome.MATED if board.is_check() else Outcome.DRAWN
+    if board.is_insufficient_material():
+        return Outcome.DRAWN
+    clock, occurrences = (100, 3) if claims else (150, 5)
+    if board.halfmove_clock >= clock:
+        return Outcome.DRAWN
+    # n occurrences need 4 (n - 1) reversible half-moves: most positions are settled without walking the stack.
+    if board.halfmove_clock >= 4 * (occurrences - 1) and board.is_repetition(occurrences):
+        return Outcome.DRAWN
+    return None
