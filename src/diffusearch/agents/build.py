@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from diffusearch.agents.base import Agent
-from diffusearch.agents.options import Option, integer, nearest, read, real
+from diffusearch.agents.options import SWITCH, Kind, Option, choice, integer, nearest, read, real
 from diffusearch.agents.text import AgentText, cut, pairs
 from diffusearch.errors import UserError
+
+if TYPE_CHECKING:
+    from diffusearch.search.settings import Settings
 
 SEED = Option("seed", integer(0), 0, "the lots that are drawn; the same seed in the same game gives the same move")
 TEMPERATURE = Option("temperature", real(0.0), 0.0, "0 plays the best move, 1 draws from the shares")
@@ -77,6 +80,36 @@ def _sa_v(text: AgentText, options: dict[str, Any]) -> Agent:
     return ActionValueAgent(run(text.argument, "sa-v", "sa-v"), name=text.whole, **options)
 
 
+def _mcts(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.search.settings import PRESETS
+
+    settings = PRESETS[options.pop("preset")]
+    given = {name: options.pop(name) for name in SEARCH if options[name] is not None}
+    if given.get("fpu") == "parent":
+        given["fpu"] = None
+    return _searcher(text, options, replace(settings, **given))
+
+
+def _mcts_as_published(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.search.settings import AS_PUBLISHED
+
+    given = {name: options.pop(name) for name in ("simulations", "cpuct")}
+    return _searcher(text, options, replace(AS_PUBLISHED, **{name: v for name, v in given.items() if v is not None}))
+
+
+def _searcher(text: AgentText, options: dict[str, Any], settings: Settings) -> Agent:
+    from diffusearch.agents.runs import run
+    from diffusearch.agents.searching import SearchAgent
+
+    names = [None, None] if text.argument is None else text.argument.split(",")
+    if len(names) == 1:  # one run for both: it must know moves and values
+        names *= 2
+    if len(names) != 2 or "" in names:
+        raise UserError(f"agent '{text.whole}' needs POLICY_RUN,VALUE_RUN (or one run that has both) after its colon")
+    options = {name: options[name] for name in ("strength", "seed")}
+    return SearchAgent(run(names[0], "s-a", "s-a"), run(names[1], "s-v", "s-v"), settings, text.whole, **options)
+
+
 def _random(text: AgentText, options: dict[str, Any]) -> Agent:
     from diffusearch.agents.simple import RandomAgent
 
@@ -118,11 +151,49 @@ NODES = Option("nodes", integer(1), None, "nodes a move (10000 if no limit is gi
 DEPTH = Option("depth", integer(1, 245), None, "depth in plies")
 MOVETIME = Option("movetime", integer(1), None, "milliseconds a move")
 
+SIMULATIONS = Option("simulations", integer(1), None, "new simulations a move (100)")
+CPUCT = Option("cpuct", real(0.0), None, "exploration, for values in [0, 1]")
+# Options of mcts that change its settings; None keeps the preset's value.
+SEARCH = ("simulations", "cpuct", "fpu", "reduction", "temperature", "parallel", "prove", "reuse")
+
+
+def _first_play(text: str) -> float | str:
+    return text if text == "parent" else UNIT.parse(text)
+
+
+UNIT = real(0.0, 1.0)
+
 _ALL = (
     Player("s-a", "RUN", "the policy's likeliest move", (TEMPERATURE, STRENGTH, SEED), _s_a),
     Player("s-v", "RUN", "the move whose next state is worst for the opponent", (TEMPERATURE, STRENGTH, SEED), _s_v),
     Player(
         "sa-v", "RUN", "the move with the best action value", (TEMPERATURE, STRENGTH, SEED), _sa_v, needs_argument=True
+    ),
+    Player(
+        "mcts",
+        "POLICY_RUN,VALUE_RUN",
+        "tree search with a policy and a value network",
+        (
+            SIMULATIONS,
+            Option("preset", choice("tuned", "paper"), "tuned", "where the other settings start from"),
+            CPUCT,
+            Option("fpu", Kind("parent or a number from 0 to 1", _first_play), None, "value of an unvisited move"),
+            Option("reduction", real(0.0, 1.0), None, "for fpu=parent: how far below the node's value"),
+            Option("temperature", real(0.0), None, "0 plays the most visited move, 1 in proportion to visits"),
+            Option("parallel", integer(1, 1024), None, "leaves evaluated in one batch"),
+            Option("prove", SWITCH, None, "carry forced mates and draws up the tree"),
+            Option("reuse", SWITCH, None, "keep the tree between the moves of a game"),
+            STRENGTH,
+            SEED,
+        ),
+        _mcts,
+    ),
+    Player(
+        "mcts-as-published",
+        "POLICY_RUN,VALUE_RUN",
+        "the authors' search with its two sign errors",
+        (SIMULATIONS, CPUCT, STRENGTH, SEED),
+        _mcts_as_published,
     ),
     Player(
         "stockfish",

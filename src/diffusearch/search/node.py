@@ -1,0 +1,112 @@
+"""A node of the search tree and the tree itself: edge statistics as arrays, N, W and P of all moves side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import chess
+import numpy as np
+import numpy.typing as npt
+
+from diffusearch.search.conventions import Conventions
+from diffusearch.search.outcome import outcome
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int32]
+
+
+class Node:
+    """A position s. Arrays have one entry for each legal move; values of edges are in the view of the mover at s."""
+
+    __slots__ = (
+        "children",
+        "closed",
+        "distance",
+        "exact",
+        "expanded",
+        "moves",
+        "prior",
+        "sum_total",
+        "sum_visits",
+        "total",
+        "value",
+        "visits",
+        "waiting",
+    )
+
+    def __init__(self, moves: Sequence[chess.Move], exact: float | None = None) -> None:
+        self.moves = list(moves)  # likeliest first once expanded
+        self.exact = exact  # value for the side to move if it is certain (the game is over, or proven), else None
+        self.distance = 0  # plies to the end of the game where `exact` is known
+        self.expanded = False  # whether the networks have looked at it
+        self.value = 0.0 if exact is None else exact  # v(s) for the side to move
+        self.sum_visits = 0  # sum of N(s, b) over b
+        self.sum_total = 0.0  # sum of W(s, b) over b
+
+    def expand(self, priors: Mapping[chess.Move, float], value: float) -> None:
+        """Take in what the networks say. Moves are put in order of their priors, so the first is likeliest."""
+        self.moves.sort(key=lambda move: -priors[move])
+        count = len(self.moves)
+        self.prior: Floats = np.fromiter((priors[move] for move in self.moves), dtype=np.float64, count=count)
+        self.visits: Counts = np.zeros(count, dtype=np.int32)  # N(s, a)
+        self.total: Floats = np.zeros(count)  # W(s, a)
+        self.waiting: Counts = np.zeros(count, dtype=np.int32)  # simulations under way through this edge
+        self.closed: npt.NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)  # proven to lose
+        self.children: list[Node | None] = [None] * count
+        self.value = value
+        self.expanded = True
+
+    def mean(self) -> float:
+        """The mean value of all that was seen from here on, its own evaluation included, for the side to move."""
+        return (self.value + self.sum_total) / (1 + self.sum_visits)
+
+
+def node_at(board: chess.Board, conventions: Conventions) -> Node:
+    """The node of a position, finished by the rules or still to be expanded."""
+    moves = list(board.legal_moves)
+    result = outcome(board, can_move=bool(moves), claims=conventions.claims)
+    return Node(moves) if result is None else Node(moves, exact=conventions.value(result))
+
+
+class Tree:
+    """A search tree with the board at its root (history included)."""
+
+    def __init__(self, board: chess.Board, conventions: Conventions, moves: Sequence[chess.Move] = ()) -> None:
+        """The root is never finished while it has legal moves: nobody needs to claim a draw. `moves` restricts it."""
+        self.board = board.copy()
+        self.conventions = conventions
+        self.root = Node(moves or list(board.legal_moves))
+        self.whole = not moves  # whether all root moves are searched
+        self.merged: dict[str, Node] | None = {} if conventions.merge else None
+
+    def child(self, node: Node, edge: int) -> Node:
+        """The node behind an edge; made when it is first reached. The board stands behind the edge already."""
+        known = node.children[edge]
+        if known is None:
+            known = self._shared() or node_at(self.board, self.conventions)
+            node.children[edge] = known
+            if self.merged is not None:
+                self.merged[self.board.fen()] = known
+        return known
+
+    def _shared(self) -> Node | None:
+        return None if self.merged is None else self.merged.get(self.board.fen())
+
+    def follow(self, board: chess.Board) -> bool:
+        """Make a later position of the same game the root and keep its subtree; False if that cannot be done."""
+        before, now = self.board.move_stack, board.move_stack
+        if not self.whole or now[: len(before)] != before or self.board.root() != board.root():
+            return False
+        node = self.root
+        for move in now[len(before) :]:
+            if not node.expanded or move not in node.moves:
+                return False
+            following = node.children[node.moves.index(move)]
+            if following is None:
+                return False
+            node = following
+        if not node.expanded:  # also where the rules ended the game but the players went on
+            return False
+        self.root = node
+        self.board = board.copy()
+        return True
