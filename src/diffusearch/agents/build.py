@@ -12,6 +12,7 @@ from diffusearch.agents.text import AgentText, cut, pairs
 from diffusearch.errors import UserError
 
 if TYPE_CHECKING:
+    from diffusearch.diffusion.decoding import Decoding
     from diffusearch.search.settings import Settings
 
 SEED = Option("seed", integer(0), 0, "the lots that are drawn; the same seed in the same game gives the same move")
@@ -78,6 +79,34 @@ def _sa_v(text: AgentText, options: dict[str, Any]) -> Agent:
     from diffusearch.agents.values import ActionValueAgent
 
     return ActionValueAgent(run(text.argument, "sa-v", "sa-v"), name=text.whole, **options)
+
+
+def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.diffusion.decoding import Decoding
+
+    names = ("steps", "order", "remask", "move_last", "temperature", "film")
+    decoding = Decoding(imaginations=options["k"], stop_confidence=options["stop"], **{n: options[n] for n in names})
+    return _imagining(text, options, decoding)
+
+
+def _direct(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.diffusion.decoding import Decoding
+
+    return _imagining(text, options, Decoding(steps=1, temperature=options["temperature"]))
+
+
+def _autoregressive(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.diffusion.decoding import Decoding
+
+    return _imagining(text, options, Decoding(order="left-to-right", temperature=options["temperature"]))
+
+
+def _imagining(text: AgentText, options: dict[str, Any], decoding: Decoding) -> Agent:
+    from diffusearch.agents.imagining import ImaginingAgent
+    from diffusearch.agents.runs import run
+
+    net = run(text.argument, "diffusearch", text.word)
+    return ImaginingAgent(net, decoding, text.whole, strength=options["strength"], seed=options["seed"])
 
 
 def _mcts(text: AgentText, options: dict[str, Any]) -> Agent:
@@ -163,7 +192,43 @@ def _first_play(text: str) -> float | str:
 
 UNIT = real(0.0, 1.0)
 
+ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right")  # as in diffusion.decoding, which needs torch
+
 _ALL = (
+    Player(
+        "diffusearch",
+        "RUN",
+        "imagines the future with its move: discrete diffusion",
+        (
+            Option("steps", integer(1, 1000), 20, "denoising steps"),
+            Option("order", choice(*ORDERS), "confidence", "which variables are fixed first"),
+            Option("k", integer(1, 1024), 1, "imaginations side by side; the likeliest is played"),
+            Option("remask", SWITCH, False, "variables fixed early may be noised again"),
+            Option("move_last", SWITCH, False, "keep the move open until the last step"),
+            Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"),
+            Option("stop", real(0.0, 1.0), None, "stop early when all open variables are at least this likely"),
+            Option("film", SWITCH, False, "keep every denoising step, for pictures"),
+            STRENGTH,
+            SEED,
+        ),
+        _diffusearch,
+    ),
+    Player(
+        "direct",
+        "RUN",
+        "predicts move and future at once, without denoising",
+        (Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"), STRENGTH, SEED),
+        _direct,
+        needs_argument=True,
+    ),
+    Player(
+        "autoregressive",
+        "RUN",
+        "predicts move and future token by token",
+        (Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"), STRENGTH, SEED),
+        _autoregressive,
+        needs_argument=True,
+    ),
     Player("s-a", "RUN", "the policy's likeliest move", (TEMPERATURE, STRENGTH, SEED), _s_a),
     Player("s-v", "RUN", "the move whose next state is worst for the opponent", (TEMPERATURE, STRENGTH, SEED), _s_v),
     Player(

@@ -1,0 +1,139 @@
+"""Agents that imagine: the first move comes with the future that was denoised (or decoded) together with it.
+
+Diffusion in all its decodings, and the autoregressive and direct futures of the paper's comparison: what differs is
+inside `imagine`. The denoising steps set the time of a move, so limits of seconds are left to whoever sets the steps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import chess
+import torch
+
+from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.agents.candidates import candidates
+from diffusearch.agents.chance import choose, number
+from diffusearch.agents.policy import among
+from diffusearch.agents.strength import FULL, Strength
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.imagination import Imagination
+
+Allowed = Sequence[Sequence[chess.Move] | None]
+
+
+class Imaginer(Protocol):
+    """A model that imagines."""
+
+    def imagine(
+        self,
+        boards: Sequence[chess.Board],
+        decoding: Decoding,
+        generator: torch.Generator | None = None,
+        legal: Allowed | None = None,
+    ) -> list[Imagination]:
+        """One imagination a board; `legal` lists for each board the root moves that may be played (None = all)."""
+        ...
+
+
+class ImaginingAgent(Agent):
+    """Plays the first move of what it imagines. `Limits.steps` replaces the number of denoising steps."""
+
+    def __init__(
+        self,
+        net: Imaginer,
+        decoding: Decoding = Decoding(),
+        name: str = "diffusearch",
+        strength: int = 100,
+        seed: int = 0,
+    ) -> None:
+        self.name = name
+        self.net = net
+        self.strength = Strength(strength)
+        self.decoding = replace(decoding, steps=self.strength.effort(decoding.steps))
+        self.seed = seed
+
+    def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
+        return self.play_many([board], limits)[0]
+
+    def play_many(self, boards: Sequence[chess.Board], limits: Limits = Limits()) -> list[Decision]:
+        start = time.perf_counter()
+        moves = [candidates(board, limits) for board in boards]
+        found = self._imagine(boards, moves if limits.moves else None, limits)
+        shares = [_shares(one, own) for one, own in zip(found, moves, strict=True)]
+        if self.strength.dial < FULL:
+            found = self._weakened(boards, found, shares, limits)
+        seconds = (time.perf_counter() - start) / max(1, len(boards))
+        return [self._decision(*three, seconds) for three in zip(boards, found, shares, strict=True)]
+
+    def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
+        """The move that it would play, then the next likeliest first moves, each with a future of its own."""
+        start = time.perf_counter()
+        own = candidates(board, limits)
+        (first,) = self._imagine([board], [own] if limits.moves else None, limits)
+        shares = _shares(first, own)
+        played = chess.Move.from_uci(first.move)
+        others = sorted((move for move in own if move != played), key=lambda move: -shares[move])[: lines - 1]
+        rest = self._imagine([board] * len(others), [[move] for move in others], limits) if others else []
+        seconds = time.perf_counter() - start
+        # The value is the position's: it goes with the move that is played, not with its rivals.
+        decisions = [self._decision(board, first, shares, seconds)]
+        return decisions + [replace(self._decision(board, one, shares, seconds), value=None) for one in rest]
+
+    def _imagine(self, boards: Sequence[chess.Board], legal: Allowed | None, limits: Limits) -> list[Imagination]:
+        decoding = self.decoding if limits.steps is None else replace(self.decoding, steps=limits.steps)
+        generator = torch.Generator().manual_seed(number(self.seed, boards))
+        return self.net.imagine(boards, decoding, generator=generator, legal=legal)
+
+    def _weakened(
+        self,
+        boards: Sequence[chess.Board],
+        found: Sequence[Imagination],
+        shares: Sequence[dict[chess.Move, float]],
+        limits: Limits,
+    ) -> list[Imagination]:
+        """Moves drawn at the dial's temperature; where another move comes out, its future is imagined anew."""
+        out = list(found)
+        temperature = self.strength.temperature(0.0)
+        drawn = [choose(own, temperature, self.seed, board) for own, board in zip(shares, boards, strict=True)]
+        changed = [index for index, move in enumerate(drawn) if move.uci() != found[index].move]
+        if changed:
+            again = self._imagine([boards[index] for index in changed], [[drawn[index]] for index in changed], limits)
+            for index, imagination in zip(changed, again, strict=True):
+                out[index] = replace(imagination, steps=imagination.steps + found[index].steps)
+        return out
+
+    def _decision(
+        self, board: chess.Board, one: Imagination, shares: dict[chess.Move, float], seconds: float
+    ) -> Decision:
+        return Decision(
+            move=chess.Move.from_uci(one.move),
+            probabilities=shares,
+            line=_playable(board, one.moves),
+            value=one.value,
+            nodes=one.steps * self.decoding.imaginations,
+            seconds=seconds,
+            imagination=one,
+        )
+
+
+def _shares(one: Imagination, moves: Sequence[chess.Move]) -> dict[chess.Move, float]:
+    """The imagination's shares of the candidates, likeliest first, made to sum to 1."""
+    shares = among({move: one.probabilities.get(move.uci(), 0.0) for move in moves}, moves)
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
+
+
+def _playable(board: chess.Board, line: Sequence[str]) -> tuple[chess.Move, ...]:
+    """The imagined line as far as it can be played on the true board: imagined boards may drift from the rules."""
+    real = board.copy(stack=False)
+    out: list[chess.Move] = []
+    for uci in line:
+        move = chess.Move.from_uci(uci)
+        if not real.is_legal(move):
+            break
+        real.push(move)
+        out.append(move)
+    return tuple(out)
