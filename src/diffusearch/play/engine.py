@@ -1,0 +1,291 @@
+"""The engine behind the protocol: one worker thread that builds the agent and thinks, so that the reader never waits.
+
+A decision comes in two stages: first a glance (one denoising step, or a few nodes), so that a sound move is there
+almost at once for `stop` and for the clock; then the full thought: as many denoising steps as were asked for and fit
+into the time or, for an agent without that dial (a search, another engine), the seconds it may use.
+Every `go` is answered by exactly one `bestmove`.
+"""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import chess
+
+from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.errors import UserError
+from diffusearch.play.clock import Budget, Speed, budget, fixed
+from diffusearch.play.uci_options import Options
+from diffusearch.play.uci_words import Go, allowed_moves, bestmove_line, info_line
+
+Say = Callable[[str], None]
+Build = Callable[[str], Agent]
+
+_GLANCE = Limits(steps=1, nodes=20, seconds=0.05)
+_FAREWELL = 10.0  # seconds that `quit` waits for the bestmove of a `go` that is still open
+
+
+class Thought:
+    """One `go`: what was asked, the best decision so far, and whether it may be or was given away."""
+
+    def __init__(self, board: chess.Board | None, go: Go, overhead: float) -> None:
+        self.board = board
+        self.go = go
+        self.overhead = overhead
+        self.began = time.monotonic()  # when the budget starts to count: the `go` line, later the ponderhit
+        self.held = go.infinite or go.ponder  # no bestmove before stop or ponderhit
+        self.stopped = False  # the next decision is the answer
+        self.finished = False  # nothing more to think about
+        self.best: Decision | None = None
+        self.answered = threading.Event()
+        self.timer: threading.Timer | None = None
+
+    def budget(self, least: float) -> Budget | None:
+        """The time for this move; None = as long as it takes. `least` is the cost of a glance in seconds."""
+        if self.board is None or self.go.infinite or self.go.ponder:
+            return None
+        if self.go.movetime is not None:
+            return fixed(self.go.movetime / 1000, self.overhead)
+        clock = self.go.clock(self.board.turn)
+        return None if clock is None else budget(clock, self.overhead, least)
+
+
+class Engine:
+    """Thinks for the protocol; every method returns at once."""
+
+    def __init__(self, say: Say, build: Build, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._say_raw = say
+        self._build = build
+        self._speed = Speed()
+        self._agent: Agent | None = None
+        self._agent_key: tuple[str, int] | None = None  # text and threads that the agent was built from
+        self._has_steps = False
+        self._lock = threading.RLock()  # guards the fields of Thought, and the order of lines
+        self._thought: Thought | None = None
+        self._last_ready: threading.Event | None = None  # set when the last `isready` is answered
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._worker = threading.Thread(target=self._work, name="thinking", daemon=True)
+        self._worker.start()
+
+    # --- what the protocol calls -------------------------------------------------------------------------------
+
+    def say(self, line: str) -> None:
+        with self._lock:
+            self._say_raw(line)
+
+    def ready(self) -> None:
+        """Answer `isready`: at once while thinking, otherwise when the agent is built."""
+        with self._lock:
+            if self._thought is not None and not self._thought.answered.is_set():
+                self.say("readyok")
+                return
+        self._last_ready = done = threading.Event()
+        self._jobs.put(lambda: self._get_ready(done))
+
+    def new_game(self) -> None:
+        self.stop()
+        self._jobs.put(self._forget)
+
+    def go(self, board: chess.Board | None, go: Go) -> None:
+        """Think about a position (None = the last one was refused). An open `go` is answered first."""
+        self.stop()
+        thought = Thought(board, go, self.options.number("Move Overhead") / 1000)
+        with self._lock:
+            self._thought = thought
+        self._jobs.put(lambda: self._think(thought))
+
+    def stop(self) -> None:
+        with self._lock:
+            thought = self._thought
+            if thought is None or thought.answered.is_set():
+                return
+            thought.held, thought.stopped = False, True
+            if thought.best is not None or thought.finished:
+                self._answer(thought)
+
+    def ponderhit(self) -> None:
+        """The expected move was played: from now on our clock runs."""
+        with self._lock:
+            thought = self._thought
+            if thought is None or thought.answered.is_set() or not thought.go.ponder:
+                return
+            thought.go = replace(thought.go, ponder=False)
+            thought.held = thought.go.infinite
+            thought.began = time.monotonic()
+            if thought.finished and not thought.held:
+                self._answer(thought)
+            elif thought.best is not None:
+                self._set_timer(thought)
+
+    def close(self, finish: bool = False) -> bool:
+        """Answer what is open and end; with `finish` a limited `go` may think to its end first.
+
+        True if the worker has ended; False leaves it in the middle of a computation that cannot be interrupted.
+        """
+        thought = self._thought
+        if thought is not None and (thought.held or not finish):
+            self.stop()
+        patience = None if finish else _FAREWELL
+        for owed in (self._last_ready, thought.answered if thought else None):
+            if owed is not None:
+                owed.wait(patience)
+        self._jobs.put(None)
+        self._worker.join(None if finish else 0.5)
+        return not self._worker.is_alive()
+
+    # --- the worker thread -------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+        if self._agent is not None:
+            self._agent.close()
+
+    @contextmanager
+    def _errors_told(self) -> Iterator[None]:
+        """The engine outlives a failing agent: the GUI reads why, and the worker goes on."""
+        try:
+            yield
+        except UserError as error:
+            self.say(f"info string {error}")
+        except Exception as error:  # whatever an agent may raise
+            self.say("info string " + " ".join(f"{type(error).__name__}: {error}".split()))
+
+    def _get_ready(self, done: threading.Event) -> None:
+        with self._errors_told():
+            self._prepared()
+        self.say("readyok")
+        done.set()
+
+    def _forget(self) -> None:
+        self.options.new_game()
+        if self._agent is not None:
+            with self._errors_told():
+                self._agent.new_game()
+
+    def _prepared(self) -> Agent:
+        """The agent that the options describe, built and warmed up if it is not there yet."""
+        key = (self.options.agent_text(), self.options.number("Threads"))
+        if self._agent is not None and key == self._agent_key:
+            return self._agent
+        if self._agent is not None:
+            self._agent.close()
+            self._agent = None
+        agent = self._build(key[0])
+        if "torch" in sys.modules:  # an agent without a network needs none; the setting belongs to this thread
+            sys.modules["torch"].set_num_threads(key[1])
+        # Twice: the first call pays for lazy initialisation, the second tells the speed.
+        self._has_steps = agent.play(chess.Board(), _GLANCE).imagination is not None
+        began = time.monotonic()
+        agent.play(chess.Board(), _GLANCE)
+        self._speed = Speed()
+        self._speed.measured(time.monotonic() - began, 1)
+        self._agent, self._agent_key = agent, key
+        return agent
+
+    def _think(self, thought: Thought) -> None:
+        with self._errors_told():
+            self._decide(thought)
+        self._finish(thought)
+
+    def _decide(self, thought: Thought) -> None:
+        board, go = thought.board, thought.go
+        if board is None:
+            raise UserError("There is no position to think about: the last `position` was refused.")
+        if not any(board.legal_moves):
+            self.say(f"info depth 0 score {'mate 0' if board.is_check() else 'cp 0'}")
+            return
+        agent = self._prepared()
+        moves = allowed_moves(board, go.searchmoves)
+        if go.searchmoves and not moves:
+            self.say("info string None of the searchmoves is legal here; all moves are considered.")
+        glance = replace(_GLANCE, moves=moves, nodes=min(_GLANCE.nodes or 1, go.nodes or sys.maxsize))
+        spent = self._stage(agent, thought, board, glance, lines=1)
+        with self._lock:
+            if thought.stopped:
+                return
+            self._set_timer(thought)
+        seconds = self._time_left(thought)
+        most = min(self.options.number("Steps"), go.nodes or sys.maxsize) if self._has_steps else 2
+        steps = most if seconds is None else self._speed.steps_within(seconds, most)
+        lines = self.options.number("MultiPV")
+        enough = steps <= 1 if seconds is not None else steps == 1 == lines
+        if enough or (seconds is not None and board.legal_moves.count() == 1):
+            self._speed.measured(spent, 1)
+            return
+        limits = Limits(nodes=go.nodes, depth=go.depth, moves=moves, seconds=seconds)
+        if self._has_steps:  # the dial replaces the seconds
+            limits = replace(limits, steps=steps, seconds=None)
+        spent = self._stage(agent, thought, board, limits, lines)
+        if self._has_steps:
+            self._speed.measured(spent, steps)
+
+    def _time_left(self, thought: Thought) -> float | None:
+        """Seconds to plan with; None where the thought may take its time."""
+        with self._lock:
+            plan = thought.budget(self._speed.careful or 0.0)
+            return None if plan is None else plan.optimum - (time.monotonic() - thought.began)
+
+    def _stage(self, agent: Agent, thought: Thought, board: chess.Board, limits: Limits, lines: int) -> float:
+        """One call of the agent; its lines are shown and its first decision is the best so far. Gives the seconds."""
+        began = time.monotonic()
+        decisions = agent.analyse(board.copy(), limits, lines) if lines > 1 else [agent.play(board.copy(), limits)]
+        spent = time.monotonic() - began
+        decisions = _with_candidates(board, decisions, limits.moves, lines)
+        for decision in decisions:
+            if not board.is_legal(decision.move):
+                raise RuntimeError(f"the agent {agent.name} chose {decision.move}, which is not legal in {board.fen()}")
+        with self._lock:
+            if thought.answered.is_set():
+                return spent  # the deadline or a stop was faster
+            thought.best = decisions[0]
+            seconds = time.monotonic() - thought.began
+            for rank, decision in enumerate(decisions, start=1):
+                self.say(info_line(board, decision, rank, seconds, self.options.on("UCI_ShowWDL")))
+        return spent
+
+    # --- answering ---------------------------------------------------------------------------------------------
+
+    def _set_timer(self, thought: Thought) -> None:
+        """At the end of the budget the best decision so far is played; set once there is one."""
+        plan = thought.budget(self._speed.careful or 0.0)
+        if plan is not None:
+            left = plan.maximum - (time.monotonic() - thought.began)
+            thought.timer = threading.Timer(max(0.0, left), self._answer, [thought])
+            thought.timer.daemon = True
+            thought.timer.start()
+
+    def _finish(self, thought: Thought) -> None:
+        with self._lock:
+            thought.finished = True
+            if not thought.held:
+                self._answer(thought)
+
+    def _answer(self, thought: Thought) -> None:
+        with self._lock:
+            if thought.answered.is_set():
+                return
+            if thought.timer is not None:
+                thought.timer.cancel()
+            self.say(bestmove_line(thought.board or chess.Board(), thought.best))
+            thought.answered.set()
+
+
+def _with_candidates(
+    board: chess.Board, decisions: list[Decision], allowed: tuple[chess.Move, ...], lines: int
+) -> list[Decision]:
+    """Fill up to `lines` with the next likeliest moves, for agents that imagine only one future."""
+    decisions = decisions[:lines]
+    shown = {decision.move for decision in decisions}
+    chances = decisions[0].probabilities
+    rest = [move for move in (allowed or tuple(board.legal_moves)) if move not in shown]
+    rest.sort(key=lambda move: -chances.get(move, 0.0))
+    fill = [Decision(move, chances, (move,)) for move in rest[: lines - len(decisions)]]
+    return decisions + fill

@@ -1,0 +1,89 @@
+"""Options: what is declared can be set, what is wrong is refused, and agents get what they understand."""
+
+from __future__ import annotations
+
+import pytest
+
+from diffusearch.errors import UserError
+from diffusearch.play.uci_options import TABLE, Options
+
+
+def test_every_default_is_allowed_by_its_own_option() -> None:
+    for option in TABLE:
+        text = str(option.default).lower() if isinstance(option.default, bool) else str(option.default)
+        assert option.parse(text) == option.default
+
+
+def test_declared_lines_are_those_of_the_protocol() -> None:
+    lines = Options().declared()
+    assert "option name Steps type spin default 20 min 1 max 200" in lines
+    assert "option name Weights type string default <empty>" in lines
+    assert "option name UCI_ShowWDL type check default false" in lines
+    combo = next(line for line in lines if " type combo " in line)
+    assert combo.startswith("option name Order type combo default confidence var confidence var margin")
+
+
+def test_values_given_at_the_start_are_declared_as_defaults() -> None:
+    options = Options(Agent="random", Move_Overhead=100, UCI_ShowWDL=True)
+    assert "option name Agent type string default random" in options.declared()
+    assert "option name Move Overhead type spin default 100 min 0 max 5000" in options.declared()
+    assert options.on("UCI_ShowWDL")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Steps", "0"),
+        ("Steps", "201"),
+        ("Steps", "ten"),
+        ("Steps", ""),
+        ("Steps", "٣"),
+        ("Steps", "9" * 5000),
+        ("Order", "backwards"),
+        ("UCI_ShowWDL", "maybe"),
+        ("Contempt", "24"),
+        ("", ""),
+    ],
+)
+def test_a_wrong_value_is_refused_and_changes_nothing(name: str, text: str) -> None:
+    options = Options()
+    before = options.declared(), options.number("Steps"), options.text("Order")
+    with pytest.raises(UserError, match=name or "No such option"):
+        options.set(name, text)
+    assert before == (options.declared(), options.number("Steps"), options.text("Order"))
+
+
+def test_names_are_known_in_any_case() -> None:
+    options = Options()
+    assert options.set("move overhead", "7") == "Move Overhead"
+    assert options.number("Move Overhead") == 7
+    options.set("ORDER", "MARGIN")
+    assert options.text("Order") == "margin"
+
+
+def test_the_agents_text_gets_what_the_agent_understands() -> None:
+    options = Options(Seed=5, Temperature=50, Strength=70)
+    options.set("Agent", "s-a")
+    assert options.agent_text() == "s-a?temperature=0.5&strength=70&seed=5"
+    options.set("Weights", "runs/mine")
+    assert options.agent_text() == "s-a:runs/mine?temperature=0.5&strength=70&seed=5"
+    options.set("Weights", "<empty>")
+    options.set("Agent", "s-a?seed=1")
+    assert options.agent_text() == "s-a?seed=1&temperature=0.5&strength=70"
+    options.set("Agent", "random")
+    assert options.agent_text() == "random?seed=5"
+    options.set("Agent", "stockfish:nodes=10")
+    assert options.agent_text() == "stockfish:nodes=10"
+
+
+def test_weights_in_two_places_are_refused() -> None:
+    with pytest.raises(UserError, match="names its weights already"):
+        Options(Agent="s-a:runs/one", Weights="runs/two").agent_text()
+
+
+def test_seed_zero_means_another_game_each_time() -> None:
+    options = Options(Agent="random")
+    first = options.agent_text()
+    assert options.agent_text() == first
+    options.new_game()
+    assert options.agent_text() != first
