@@ -1,7 +1,126 @@
+"""Verbs of the data station: label games, look at what came out, check it, make games from nothing."""
+
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Annotated
+
 import typer
+
+from diffusearch.errors import UserError
+
+data_app = typer.Typer(help="Look at labelled data, check it, make games.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's verbs to the program."""
+    app.command("label")(label)
+    app.add_typer(data_app, name="data")
+
+
+def label(
+    games: Annotated[list[str], typer.Argument(help="PGN, puzzle CSV, Parquet, or - for standard input.")],
+    out: Annotated[Path, typer.Option(help="Folder for the shards; the same command again continues it.")],
+    nodes: Annotated[int | None, typer.Option(help="Nodes a search (10,000 unless another budget is given).")] = None,
+    depth: Annotated[int | None, typer.Option(help="Depth a search instead of nodes.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds a search; labels then differ between runs.")] = None,
+    extend_nodes: Annotated[int | None, typer.Option(help="Nodes of searches that lengthen a pv (a fifth).")] = None,
+    actions: Annotated[bool, typer.Option(help="Value every legal action; the budget is for each of them.")] = False,
+    per_game: Annotated[int | None, typer.Option(help="Positions a game, drawn at random; else all.")] = None,
+    skip_plies: Annotated[int, typer.Option(help="No positions before this ply.")] = 0,
+    horizon: Annotated[int, typer.Option(help="Moves of the future, the root's own included.")] = 4,
+    future: Annotated[str | None, typer.Option(help="relabel, pv, random, random-world, played.")] = None,
+    workers: Annotated[int, typer.Option(help="Engines at work at a time.")] = 1,
+    cluster: Annotated[str | None, typer.Option(help="Address of a Ray cluster, or `local`.")] = None,
+    limit_games: Annotated[int | None, typer.Option(help="Stop after so many games that pass the filters.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Labelled sets whose positions are left out.")] = None,
+    engine: Annotated[str | None, typer.Option(help="A UCI engine; Stockfish if left out.")] = None,
+    hash_mb: Annotated[int, typer.Option("--hash", help="The engine's hash table in MB.")] = 16,
+    timeout: Annotated[float, typer.Option(help="Seconds after which a search counts as hung.")] = 60.0,
+    min_rating: Annotated[int | None, typer.Option(help="Of both players, or of the puzzle.")] = None,
+    max_rating: Annotated[int | None, typer.Option(help="Of both players, or of the puzzle.")] = None,
+    speed: Annotated[list[str] | None, typer.Option(help="ultrabullet, bullet, blitz, rapid, classical.")] = None,
+    since: Annotated[str | None, typer.Option(help="First date, YYYY[.MM[.DD]].")] = None,
+    until: Annotated[str | None, typer.Option(help="Last date, YYYY[.MM[.DD]].")] = None,
+    termination: Annotated[list[str] | None, typer.Option(help="Wanted Termination headers, e.g. Normal.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the drawn plies and the random futures.")] = 0,
+    shard: Annotated[int, typer.Option(help="Positions a shard.")] = 2048,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+) -> None:
+    """Turn games into oracle-labelled records (the paper's section 3.2)."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from diffusearch.data.engine import Budget, find_engine
+    from diffusearch.data.filters import HeaderFilter
+    from diffusearch.data.games import is_puzzles
+    from diffusearch.data.labelling import LabelSettings
+    from diffusearch.data.oracle import OracleSettings
+    from diffusearch.data.plan import Choice
+    from diffusearch.data.run import LabelRun, label_games
+
+    if future is None:  # a puzzle's solution is its label; a human game's moves are not
+        future = "played" if all(map(is_puzzles, games)) else "relabel"
+    oracle = None
+    if future != "played":
+        if nodes is None and depth is None and seconds is None:
+            nodes = 10_000
+        budget = Budget(nodes, depth, seconds)
+        if extend_nodes is not None or budget.nodes is not None:
+            extend = Budget(nodes=extend_nodes or max(1, (budget.nodes or 0) // 5))
+        else:
+            extend = budget
+        oracle = OracleSettings(find_engine(engine), budget, extend, hash_mb, timeout)
+    wanted = HeaderFilter(min_rating, max_rating, tuple(speed or ()), since, until, tuple(termination or ()))
+    run = LabelRun(
+        sources=tuple(games),
+        out=out,
+        choice=Choice(wanted, per_game, skip_plies, limit_games, horizon, future == "played", seed, shard),
+        settings=LabelSettings(future, horizon, actions, seed, oracle),
+        exclude=tuple(exclude or ()),
+        workers=workers,
+        cluster=cluster,
+    )
+    texts = TextColumn("{task.completed:.0f} {task.description}"), TextColumn("{task.fields[rate]}")
+    with Progress(SpinnerColumn(), *texts, TimeElapsedColumn(), console=Console(stderr=True)) as bars:
+        bar = bars.add_task("positions", total=None, rate="")
+
+        def progress(count: int) -> None:
+            bars.advance(bar, count)
+            pace = bars.tasks[0].speed
+            bars.update(bar, rate=f"{pace:.1f}/s" if pace else "")
+
+        manifest = label_games(run, progress)
+    if as_json:
+        typer.echo(json.dumps({"out": str(out), **manifest.counts}))
+    else:
+        typer.echo(f"{out}: {manifest.counts.get('positions', 0)} positions in {len(manifest.shards)} shards")
+        for name, count in sorted(manifest.counts.items()):
+            typer.echo(f"  {count:>10}  {name}")
+    if manifest.counts.get("positions", 0) == 0:
+        raise UserError(f"no position came out of {', '.join(games)}; loosen the filters or give other games")
+
+
+@data_app.command("selfplay")
+def selfplay(
+    out: Annotated[Path, typer.Option(help="PGN file to write.")],
+    games: Annotated[int, typer.Option(help="How many.")] = 100,
+    nodes: Annotated[int, typer.Option(help="Nodes a move; few make weak play.")] = 200,
+    seed: Annotated[int, typer.Option(help="Of openings and moves.")] = 0,
+    engine: Annotated[str | None, typer.Option(help="A UCI engine; Stockfish if left out.")] = None,
+) -> None:
+    """Let an engine play itself at low strength, seeded: games to label where there are none."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from diffusearch.data.engine import find_engine
+    from diffusearch.data.selfplay import play_games
+    from diffusearch.data.shards import write_atomically
+
+    if games < 1 or nodes < 1:
+        raise UserError(f"--games {games} and --nodes {nodes} must be 1 or more")
+    played = track(play_games(find_engine(engine), games, nodes, seed), "games", games, console=Console(stderr=True))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(out, "".join(f"{game}\n\n" for game in played).encode())
+    typer.echo(f"{out}: {games} games")

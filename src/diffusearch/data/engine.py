@@ -1,0 +1,198 @@
+"""A UCI engine behind a pipe, made for labelling: many short searches, each from a clean slate.
+
+Only the last word of each search is parsed (python-chess's client parses every line of analysis, which costs a tenth
+of the wall time at 10,000 nodes). An engine is not trusted: whatever it does wrong becomes an EngineFault.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from diffusearch.data.scores import Score
+from diffusearch.errors import UserError
+
+_RANK = re.compile(r" multipv (\d+) ")
+_FIRST_MOVE = re.compile(r" pv (\S+)")
+START_SECONDS = 20.0  # to say uciok; a network may have to be loaded
+
+
+class EngineFault(Exception):
+    """The engine crashed, hung or lied; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one search may spend; exactly one is given."""
+
+    nodes: int | None = None
+    depth: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        given = [value for value in (self.nodes, self.depth, self.seconds) if value is not None]
+        if len(given) != 1 or given[0] <= 0:
+            raise UserError(f"bad budget {self}; give exactly one of --nodes, --depth, --seconds, above zero")
+
+    def times(self, factor: int) -> Budget:
+        """The budget of `factor` such searches in one; a depth is the same for one move or many."""
+        if self.nodes is not None:
+            return Budget(nodes=self.nodes * factor)
+        return Budget(seconds=self.seconds * factor) if self.seconds is not None else self
+
+    def command(self) -> str:
+        if self.nodes is not None:
+            return f"go nodes {self.nodes}"
+        if self.depth is not None:
+            return f"go depth {self.depth}"
+        assert self.seconds is not None
+        return f"go movetime {round(self.seconds * 1000)}"
+
+
+@dataclass(frozen=True)
+class Variation:
+    """One line of analysis."""
+
+    score: Score  # of the root, side to move's view
+    moves: tuple[str, ...]  # UCI, not checked for legality
+    nodes: int
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a search said last: the move, and a variation for each first move that was asked for, by rank."""
+
+    best: str  # UCI, or "(none)"
+    variations: tuple[Variation, ...]
+
+
+def find_engine(path: str | None) -> str:
+    """The engine to run: as given, or Stockfish on PATH or where Debian puts games."""
+    found = shutil.which(path or "stockfish")
+    if found is None and path is None:
+        found = shutil.which("stockfish", path="/usr/games")
+    if found is None:
+        raise UserError(f"no engine {path or 'stockfish'!r} found; install Stockfish or give its path with --engine")
+    return str(Path(found).absolute())
+
+
+class UciEngine:
+    """One running engine process. Not for use by several threads."""
+
+    def __init__(self, path: str, options: Mapping[str, int | str], timeout: float) -> None:
+        self.timeout = timeout  # seconds for one search
+        try:
+            self._process = subprocess.Popen(
+                [path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+            )
+        except OSError as error:
+            raise UserError(f"cannot start the engine {path}: {error.strerror}; give another with --engine") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._buffer = b""
+        self._multipv = 1
+        self.name = "unknown"
+        try:
+            self._start(options)
+        except EngineFault:
+            self.close()
+            raise
+
+    def _start(self, options: Mapping[str, int | str]) -> None:
+        self._send("uci")
+        known: set[str] = set()
+        for line in self._until("uciok", START_SECONDS):
+            if line.startswith("id name "):
+                self.name = line.removeprefix("id name ")
+            elif line.startswith("option name "):
+                known.add(line.removeprefix("option name ").split(" type ")[0].lower())
+        for option, value in options.items():
+            if option.lower() not in known:
+                raise EngineFault(f"has no option {option}")
+            self._send(f"setoption name {option} value {value}")
+        self._send("isready")
+        self._until("readyok", START_SECONDS)
+
+    def search(self, fen: str, budget: Budget, multipv: int = 1) -> Analysis:
+        """The engine's last word on a position, as if it had never seen another."""
+        commands = ["ucinewgame"]  # clears the hash and all search history
+        if multipv != self._multipv:
+            commands.append(f"setoption name MultiPV value {multipv}")
+            self._multipv = multipv
+        commands += [f"position fen {fen}", budget.command()]
+        self._send("\n".join(commands))
+        lines = self._until("bestmove", self.timeout)
+        words = lines[-1].split()
+        if len(words) < 2:
+            raise EngineFault("no bestmove")
+        return Analysis(words[1], _variations(lines, multipv))
+
+    def close(self) -> None:
+        """End the process, by force: it has nothing to save."""
+        self._selector.close()
+        self._process.kill()
+        self._process.wait()
+        self._stdin.close()
+        self._stdout.close()
+
+    def _send(self, text: str) -> None:
+        try:
+            self._stdin.write(text.encode() + b"\n")
+        except OSError as error:
+            raise EngineFault("crashed") from error
+
+    def _until(self, word: str, seconds: float) -> list[str]:
+        """Lines up to and with the first that starts with a word."""
+        deadline = time.monotonic() + seconds
+        start = word.encode()
+        lines: list[str] = []
+        while True:
+            *complete, self._buffer = self._buffer.split(b"\n")
+            for number, raw in enumerate(complete):
+                lines.append(raw.decode("utf-8", "replace").strip())
+                if raw.startswith(start):
+                    self._buffer = b"\n".join([*complete[number + 1 :], self._buffer])
+                    return lines
+            left = deadline - time.monotonic()
+            if left <= 0 or not self._selector.select(left):
+                raise EngineFault("hung")
+            chunk = os.read(self._stdout.fileno(), 1 << 16)
+            if not chunk:
+                raise EngineFault("crashed")
+            self._buffer += chunk
+
+
+def _variations(lines: list[str], multipv: int) -> tuple[Variation, ...]:
+    """The last word on each first move, by rank. A search that is cut off may end on a bound; it is the last word too.
+
+    Told apart by move and not by rank: between two lines of a rank the moves may have changed places.
+    """
+    last: dict[str, tuple[int, str]] = {}
+    for line in reversed(lines):
+        if line.startswith("info ") and " score " in line and (named := _FIRST_MOVE.search(line)):
+            rank = _RANK.search(line)
+            last.setdefault(named.group(1), (int(rank.group(1)) if rank else 1, line))
+            if len(last) == multipv:
+                break
+    return tuple(_variation(line) for _, line in sorted(last.values(), key=lambda ranked: ranked[0]))
+
+
+def _variation(line: str) -> Variation:
+    try:
+        words = line.split()
+        kind, amount = words[words.index("score") + 1 : words.index("score") + 3]
+        score = Score(mate=int(amount)) if kind == "mate" else Score(cp=int(amount))
+        nodes = int(words[words.index("nodes") + 1]) if "nodes" in words else 0
+        return Variation(score, tuple(words[words.index("pv") + 1 :]), nodes)
+    except ValueError as error:
+        raise EngineFault("unreadable analysis") from error

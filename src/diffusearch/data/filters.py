@@ -1,0 +1,70 @@
+"""Which games are wanted, told from the headers alone, before any move is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from diffusearch.errors import UserError
+
+# Lichess's classes, by the expected length of a game for one side: base + 40 increments, in seconds.
+SPEEDS = {"ultrabullet": 30, "bullet": 180, "blitz": 480, "rapid": 1500, "classical": 10**9}
+
+
+@dataclass(frozen=True)
+class HeaderFilter:
+    """Every bound is inclusive; a game that lacks the header a bound asks for is dropped."""
+
+    min_rating: int | None = None  # of both players
+    max_rating: int | None = None  # of both players
+    speeds: tuple[str, ...] = ()  # keys of SPEEDS
+    since: str | None = None  # YYYY[.MM[.DD]]
+    until: str | None = None
+    terminations: tuple[str, ...] = ()  # e.g. "Normal", case does not matter
+
+    def __post_init__(self) -> None:
+        for speed in self.speeds:
+            if speed not in SPEEDS:
+                raise UserError(f"unknown speed {speed!r}; choose among {', '.join(SPEEDS)}")
+        for date in (self.since, self.until):
+            if date is not None and not date.replace(".", "").isdigit():
+                raise UserError(f"bad date {date!r}; write YYYY, YYYY.MM or YYYY.MM.DD")
+
+    def why_dropped(self, headers: Mapping[str, str]) -> str | None:
+        """The name of the first bound that the game fails, or None if it is wanted."""
+        if self.min_rating is not None or self.max_rating is not None:
+            ratings = [number(headers.get(tag)) for tag in ("WhiteElo", "BlackElo")]
+            low, high = self.min_rating or 0, self.max_rating or 10**9
+            if not all(rating is not None and low <= rating <= high for rating in ratings):
+                return "rating"
+        if self.speeds and speed_of(headers.get("TimeControl", "")) not in self.speeds:
+            return "time control"
+        if self.since or self.until:
+            date = headers.get("UTCDate") or headers.get("Date", "")
+            if not date[:4].isdigit():
+                return "date"
+            # Compared as text at the precision of the bound; an unknown month ("??") sorts before any digit is asked.
+            if self.since and date[: len(self.since)] < self.since:
+                return "date"
+            if self.until and date[: len(self.until)] > self.until:
+                return "date"
+        if self.terminations:
+            wanted = {termination.lower() for termination in self.terminations}
+            if headers.get("Termination", "").lower() not in wanted:
+                return "termination"
+        return None
+
+
+def speed_of(time_control: str) -> str | None:
+    """Lichess's class of a TimeControl header such as 180+2; None if it has none."""
+    base, _, increment = time_control.partition("+")
+    seconds = number(base)
+    if seconds is None:
+        return None
+    expected = seconds + 40 * (number(increment) or 0)
+    return next(speed for speed, limit in SPEEDS.items() if expected < limit)
+
+
+def number(text: str | None) -> int | None:
+    """A header's whole number, or None."""
+    return int(text) if text and text.isascii() and text.isdigit() else None

@@ -1,0 +1,197 @@
+"""One shape for every source of positions: a line of moves, and the plies of it that may become records.
+
+A human game, an engine's game, a puzzle's solution and a labelled record all are a start position and moves.
+Each source yields entries; an entry is read into a `Game` only when it is its turn, or refused with a reason.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import chess
+
+from diffusearch.data import pgn
+from diffusearch.data.filters import HeaderFilter, number
+from diffusearch.data.streams import DAMAGE, STDIN, bare_name, open_text, pool_name
+from diffusearch.errors import UserError
+
+BOOK_PLIES = 16  # leading plies of an engine game that are not its own where the header BookPlies is missing
+
+
+class Dropped(Exception):
+    """A game that the header filter does not want; the message names the bound."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """A line of moves with what its records need to know of it."""
+
+    pool: str
+    index: int  # in its source, counted from 0 over all games, wanted or not
+    key: str  # what the split hashes: the same game has the same key in any file
+    start: chess.Board
+    moves: tuple[chess.Move, ...]
+    plies: range  # indices into moves that may be chosen
+    first_ply: int = 0  # half-moves played before the start
+    rating: int | None = None
+    played: str | None = None  # what was played at the start where it is not moves[0]
+    split: str | None = None  # where the source has fixed it
+
+
+class Entry(Protocol):
+    """One game of a source, unread."""
+
+    @property
+    def text(self) -> str:
+        """As it stands in the source."""
+
+    def read(self, wanted: HeaderFilter) -> Game:
+        """The game; raises Dropped or pgn.Broken."""
+
+
+@dataclass(frozen=True)
+class PgnEntry:
+    pool: str
+    index: int
+    raw: pgn.RawGame
+    own_plies: bool  # the moves will serve as labels: leave out the book
+
+    @property
+    def text(self) -> str:
+        return self.raw.text
+
+    def read(self, wanted: HeaderFilter) -> Game:
+        headers = self.raw.headers()
+        if reason := wanted.why_dropped(headers):
+            raise Dropped(reason)
+        line = pgn.main_line(self.raw)
+        ratings = [r for r in (number(headers.get("WhiteElo")), number(headers.get("BlackElo"))) if r is not None]
+        book = number(headers.get("BookPlies"))
+        skipped = (BOOK_PLIES if book is None else book) if self.own_plies else 0
+        return Game(
+            pool=self.pool,
+            index=self.index,
+            key=line.start.fen() + " " + " ".join(map(chess.Move.uci, line.moves)),
+            start=line.start,
+            moves=line.moves,
+            plies=range(min(skipped, len(line.moves)), len(line.moves)),
+            first_ply=line.start.ply(),
+            rating=round(sum(ratings) / len(ratings)) if ratings else None,
+        )
+
+
+@dataclass(frozen=True)
+class PuzzleEntry:
+    """A row of the lichess puzzle table: Moves[0] is the opponent's, then the solver is to move."""
+
+    pool: str
+    index: int
+    row: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        return json.dumps(self.row)
+
+    def read(self, wanted: HeaderFilter) -> Game:
+        rating = number(self.row.get("Rating"))
+        if wanted.min_rating is not None and (rating is None or rating < wanted.min_rating):
+            raise Dropped("rating")
+        if wanted.max_rating is not None and (rating is None or rating > wanted.max_rating):
+            raise Dropped("rating")
+        start, moves = _replay(self.row["FEN"], self.row["Moves"])
+        if len(moves) < 2:
+            raise pgn.Broken("no moves")
+        return Game(
+            pool=self.pool,
+            index=self.index,
+            key=self.row["PuzzleId"],
+            start=start,
+            moves=moves,
+            plies=range(1, len(moves), 2),  # the solver's
+            first_ply=start.ply(),
+            rating=rating,
+        )
+
+
+@dataclass(frozen=True)
+class RecordEntry:
+    """A labelled record: its position again, e.g. to label it deeper."""
+
+    row: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        return json.dumps(self.row)
+
+    def read(self, wanted: HeaderFilter) -> Game:
+        start, moves = _replay(self.row["fen"], self.row["line"])
+        if not moves:
+            raise pgn.Broken("no moves")
+        return Game(
+            pool=self.row["pool"],
+            index=self.row["game"],
+            key=f"{self.row['pool']}:{self.row['game']}",
+            start=start,
+            moves=moves,
+            plies=range(0, 1),
+            first_ply=self.row["ply"],
+            rating=self.row["rating"],
+            played=self.row["played"],
+            split=self.row["split"],
+        )
+
+
+def _replay(fen: str, line: str) -> tuple[chess.Board, tuple[chess.Move, ...]]:
+    try:
+        start = chess.Board(fen)
+    except ValueError as error:
+        raise pgn.Broken("bad start position") from error
+    if not start.is_valid():
+        raise pgn.Broken("bad start position")
+    board, moves = start.copy(), []
+    for text in line.split():
+        try:
+            move = board.parse_uci(text)
+        except chess.IllegalMoveError as error:
+            raise pgn.Broken("illegal move") from error
+        except chess.InvalidMoveError as error:
+            raise pgn.Broken("unreadable move") from error
+        moves.append(move)
+        board.push(move)
+    return start, tuple(moves)
+
+
+def entries(path: str, own_plies: bool) -> Iterator[Entry]:
+    """All games of a source in order; raises pgn.Broken("damaged archive") where its bytes give out."""
+    if is_labelled(path):
+        from diffusearch.data.labelled import read_labelled
+
+        yield from (RecordEntry(row) for row in read_labelled(path))
+        return
+    pool = pool_name(path)
+    with open_text(path) as lines:
+        try:
+            if is_puzzles(path):
+                reader = csv.DictReader(lines)
+                missing = {"PuzzleId", "FEN", "Moves", "Rating"} - set(reader.fieldnames or ())
+                if missing:
+                    raise UserError(f"{path} lacks the columns {', '.join(sorted(missing))}; give a lichess puzzle CSV")
+                yield from (PuzzleEntry(pool, index, row) for index, row in enumerate(reader))
+            else:
+                yield from (PgnEntry(pool, index, raw, own_plies) for index, raw in enumerate(pgn.split(lines)))
+        except DAMAGE as error:
+            raise pgn.Broken("damaged archive") from error
+
+
+def is_puzzles(path: str) -> bool:
+    return bare_name(path).lower().endswith(".csv")
+
+
+def is_labelled(path: str) -> bool:
+    """A Parquet file, or a folder of them."""
+    return path != STDIN and (path.endswith(".parquet") or Path(path).is_dir())

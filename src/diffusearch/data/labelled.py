@@ -1,0 +1,95 @@
+"""Labelled positions from disk: a folder that `diffusearch label` made, or any Parquet file with its first columns.
+
+The columns fen, line, cp, mate, nodes, pool, game, ply, played are needed; the others are filled in where a file
+lacks them, so that every reader sees one shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from diffusearch.data.labelling import Row
+from diffusearch.data.positions import SPLITS, over, split_of
+from diffusearch.data.shards import SCHEMA
+from diffusearch.errors import UserError
+
+NEEDED = ("fen", "line", "cp", "mate", "nodes", "pool", "game", "ply", "played")
+
+
+def labelled_files(path: str | Path) -> list[Path]:
+    """The Parquet files of a labelled set: the file itself, or all of a folder."""
+    path = Path(path)
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    if not files or not all(file.is_file() for file in files):
+        raise UserError(
+            f"no labelled positions at {path}; give a Parquet file or a folder that `diffusearch label` made"
+        )
+    return files
+
+
+def read_batches(
+    path: str | Path, split: str | None = None, failed: bool = False, rows: int = 8192
+) -> Iterator[pa.RecordBatch]:
+    """Batches with the columns of shards.SCHEMA, in file order.
+
+    Positions that the oracle failed on are left out unless asked for. A file without the column `split` is split by
+    a hash of pool and game, one without `ended` by looking at the board after the line.
+    """
+    if split is not None and split not in SPLITS:
+        raise UserError(f"unknown split {split!r}; choose among {', '.join(SPLITS)}")
+    for file in labelled_files(path):
+        try:
+            parquet = pq.ParquetFile(file)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise UserError(f"{file} cannot be read as Parquet ({error}); make or copy it again") from error
+        missing = [column for column in NEEDED if column not in parquet.schema_arrow.names]
+        if missing:
+            raise UserError(
+                f"{file} lacks the columns {', '.join(missing)}; labelled positions need {', '.join(NEEDED)}"
+            )
+        for raw in parquet.iter_batches(rows):
+            batch = _complete(raw)
+            if not failed:
+                batch = batch.filter(pc.is_null(batch["failed"]))
+            if split is not None:
+                batch = batch.filter(pc.equal(batch["split"].cast(pa.string()), split))
+            if batch.num_rows:
+                yield batch
+
+
+def read_labelled(path: str | Path, split: str | None = None, failed: bool = False) -> Iterator[Row]:
+    """The same as one dict a record: column -> value, None where there is none."""
+    for batch in read_batches(path, split, failed):
+        yield from batch.to_pylist()
+
+
+def _complete(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch in the one schema."""
+    held = dict(zip(batch.schema.names, batch.columns, strict=True))
+    columns = []
+    for field in SCHEMA:
+        if field.name in held:
+            column = held[field.name].cast(field.type)
+        elif field.name == "split":
+            keys = zip(held["pool"].to_pylist(), held["game"].to_pylist(), strict=True)
+            column = pa.array([split_of(f"{pool}:{game}") for pool, game in keys]).cast(field.type)
+        elif field.name == "ended":
+            pairs = zip(held["fen"].to_pylist(), held["line"].to_pylist(), strict=True)
+            column = pa.array([_ended(fen, line) for fen, line in pairs], field.type)
+        else:
+            column = pa.nulls(batch.num_rows, field.type)
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+def _ended(fen: str, line: str) -> bool:
+    board = chess.Board(fen)
+    for move in line.split():
+        board.push(chess.Move.from_uci(move))
+    return over(board)

@@ -1,0 +1,109 @@
+"""A shard of positions in, a shard of rows out: the work that any worker on any machine does.
+
+What a row says depends only on the position, the options and (for random-world) the shard it is in.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import chess
+
+from diffusearch.data import futures
+from diffusearch.data.engine import Budget, EngineFault
+from diffusearch.data.futures import Future
+from diffusearch.data.oracle import Answer, Oracle, OracleSettings
+from diffusearch.data.positions import Position
+from diffusearch.errors import UserError
+
+FUTURES = ("relabel", "pv", "random", "random-world", "played")
+Row = dict[str, Any]  # column -> value, see shards.SCHEMA
+
+# An engine that fails this often in a row is broken itself, not the positions.
+HOPELESS = 20
+
+
+@dataclass(frozen=True)
+class LabelSettings:
+    """What turns a position into a row."""
+
+    future: str = "relabel"
+    horizon: int = 4
+    actions: bool = False  # value every legal action of the root
+    seed: int = 0
+    oracle: OracleSettings | None = None  # None only for `played`
+
+
+def label(positions: Sequence[Position], settings: LabelSettings) -> Iterator[Row]:
+    """One row for each position, in order; a fault of the engine is retried once, then recorded."""
+    if settings.oracle is None:
+        for position in positions:
+            yield _row(position, settings, None, futures.played(position))
+        return
+    failures = 0
+    others = [position.fen for position in positions]
+    with Oracle(settings.oracle) as oracle:
+        for position in positions:
+            try:
+                row = _attempt(position, settings, oracle, others)
+            except EngineFault:
+                try:
+                    row = _attempt(position, settings, oracle, others)
+                except EngineFault as fault:
+                    row = _row(position, settings, None, Future(), failed=str(fault))
+            failures = failures + 1 if row["failed"] else 0
+            if failures == HOPELESS:
+                raise UserError(
+                    f"the engine {settings.oracle.engine} failed on {HOPELESS} positions in a row ({row['failed']}); "
+                    "try it by hand or give another with --engine, then run the same command again"
+                )
+            yield row
+
+
+def _attempt(position: Position, settings: LabelSettings, oracle: Oracle, others: Sequence[str]) -> Row:
+    board = chess.Board(position.fen)
+    budget: Budget = oracle.settings.budget
+    ask_root = oracle.ask_all if settings.actions else oracle.ask
+
+    def ask(root: chess.Board) -> Answer:
+        return ask_root(root, budget, settings.horizon)
+
+    # Its own generator for each position: a draw does not depend on who labelled what before.
+    rng = random.Random(f"{settings.seed} {position.fen}")
+    if settings.future == "relabel":
+        answer, future = futures.relabel(board, settings.horizon, ask, oracle)
+    elif settings.future == "pv":
+        answer, future = futures.principal(board, settings.horizon, ask, oracle)
+    elif settings.future == "random":
+        answer, future = futures.randomly(board, settings.horizon, ask, rng)
+    else:
+        answer, future = futures.random_world(board, settings.horizon, ask, rng, others)
+    return _row(position, settings, answer, future)
+
+
+def _row(
+    position: Position, settings: LabelSettings, answer: Answer | None, future: Future, failed: str | None = None
+) -> Row:
+    actions = answer.actions if answer else {}
+    return {
+        "fen": position.fen,
+        "line": " ".join(move.uci() for move in future.line),
+        "cp": answer.score.cp if answer else None,
+        "mate": answer.score.mate if answer else None,
+        "nodes": answer.nodes if answer else 0,
+        "pool": position.pool,
+        "game": position.game,
+        "ply": position.ply,
+        "played": position.played,
+        "split": position.split,
+        "rating": position.rating,
+        "future": settings.future,
+        "ended": future.ended,
+        "values": " ".join(map(str, future.values)) if future.values else None,
+        "actions": " ".join(f"{move}:{score}" for move, score in actions.items()) or None,
+        "states": future.states or None,
+        "failed": failed,
+    }

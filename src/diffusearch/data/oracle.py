@@ -1,0 +1,129 @@
+"""The oracle: asks an engine for the best action, the value of a state and of every action, and checks the answer.
+
+Each answer depends on the position and the budget alone (one thread, everything forgotten before each search), so
+the same input gives the same labels on every run and with any number of workers. Only a budget in seconds does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import TracebackType
+
+import chess
+
+from diffusearch.data.engine import Analysis, Budget, EngineFault, UciEngine
+from diffusearch.data.scores import Score
+
+
+@dataclass(frozen=True)
+class OracleSettings:
+    """Which engine, and how it is run."""
+
+    engine: str  # path
+    budget: Budget  # of a search; for every legal move where all are valued
+    extend: Budget  # of the cheaper searches that lengthen a short principal variation
+    hash_mb: int = 16
+    timeout: float = 60.0  # seconds for one search before the engine counts as hung
+
+    @property
+    def options(self) -> dict[str, int | str]:
+        return {"Threads": 1, "Hash": self.hash_mb}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The oracle's word on one state; scores are the side to move's."""
+
+    best: chess.Move
+    score: Score
+    line: tuple[chess.Move, ...]  # legal, starts with the best move
+    nodes: int
+    actions: dict[str, Score] = field(default_factory=dict)  # best first; empty unless asked for
+
+
+class Oracle:
+    """An engine that is started when first asked, and again after a fault."""
+
+    def __init__(self, settings: OracleSettings) -> None:
+        self.settings = settings
+        self._engine: UciEngine | None = None
+
+    def ask(self, board: chess.Board, budget: Budget, length: int = 1) -> Answer:
+        """Best action and value, with a line of at most `length` moves; raises EngineFault."""
+        analysis = self._search(board, budget, 1)
+        try:
+            return _answer(board, analysis, length)
+        except EngineFault:
+            self.close()
+            raise
+
+    def ask_all(self, board: chess.Board, budget: Budget, length: int = 1) -> Answer:
+        """The same with the value of every legal action; the budget is for each of them."""
+        legal = {move.uci() for move in board.legal_moves}
+        analysis = self._search(board, budget.times(len(legal)), len(legal))
+        try:
+            answer = _answer(board, analysis, length)
+            scores = {variation.moves[0]: variation.score for variation in analysis.variations}
+            if set(scores) != legal:
+                raise EngineFault("did not value every action")
+            # The move that would be played leads even where a shallower score of another is higher.
+            ranked = sorted(scores, key=lambda move: (move != analysis.best, -scores[move].order()))
+        except EngineFault:
+            self.close()
+            raise
+        return Answer(answer.best, answer.score, answer.line, answer.nodes, {move: scores[move] for move in ranked})
+
+    def name(self) -> str:
+        """What the engine calls itself, with its version."""
+        return self._running().name
+
+    def close(self) -> None:
+        """End the engine; the next question starts a fresh one."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+    def __enter__(self) -> Oracle:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _running(self) -> UciEngine:
+        if self._engine is None:
+            self._engine = UciEngine(self.settings.engine, self.settings.options, self.settings.timeout)
+        return self._engine
+
+    def _search(self, board: chess.Board, budget: Budget, multipv: int) -> Analysis:
+        try:
+            return self._running().search(board.fen(), budget, multipv)
+        except EngineFault:
+            self.close()
+            raise
+
+
+def _answer(board: chess.Board, analysis: Analysis, length: int) -> Answer:
+    if not analysis.variations:
+        raise EngineFault("no score")
+    first = next((v for v in analysis.variations if v.moves[0] == analysis.best), analysis.variations[0])
+    line = _legal_prefix(board, (analysis.best,), 1)
+    if not line:
+        raise EngineFault("no bestmove" if analysis.best == "(none)" else f"illegal move {analysis.best}")
+    if first.moves[0] == analysis.best:
+        line = _legal_prefix(board, first.moves, length)
+    return Answer(line[0], first.score, line, first.nodes)
+
+
+def _legal_prefix(board: chess.Board, moves: tuple[str, ...], length: int) -> tuple[chess.Move, ...]:
+    """The moves up to the first that cannot be played; a hash table may tack nonsense to a variation's end."""
+    board, legal = board.copy(stack=False), []
+    for text in moves[:length]:
+        try:
+            move = board.parse_uci(text)
+        except ValueError:
+            break
+        legal.append(move)
+        board.push(move)
+    return tuple(legal)

@@ -1,0 +1,56 @@
+"""Games from nothing: an engine plays itself, weakly and by the dice, so that a data set needs no downloads.
+
+Random openings spread the games; then a move is drawn among the best few, the better the likelier. The engine thinks
+in nodes and all dice are seeded: the same seed gives the same games.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+
+import chess
+import chess.pgn
+
+from diffusearch.data.engine import Budget, EngineFault, UciEngine
+from diffusearch.errors import UserError
+
+OPENING_PLIES = 6
+CHOICES = 4  # moves that are weighed
+SPREAD = 60.0  # centipawns: a move that is so much worse is e times as rare
+LONGEST = 200  # plies; then the game is called a draw
+
+
+def play_games(engine: str, games: int, nodes: int, seed: int) -> Iterator[chess.pgn.Game]:
+    """Finished games of an engine against itself."""
+    player = UciEngine(engine, {"Threads": 1, "Hash": 1}, timeout=60.0)
+    try:
+        for number in range(games):
+            rng = random.Random(f"{seed} {number}")
+            board = chess.Board()
+            while not board.is_game_over(claim_draw=True) and board.ply() < LONGEST:
+                board.push(_random(board, rng) if board.ply() < OPENING_PLIES else _weak(board, player, nodes, rng))
+            game = chess.pgn.Game.from_board(board)
+            game.headers["Event"] = f"Self-play, seed {seed}"
+            game.headers["Round"] = str(number + 1)
+            game.headers["White"] = game.headers["Black"] = f"{player.name}, {nodes} nodes"
+            result = board.result(claim_draw=True)
+            game.headers["Result"] = "1/2-1/2" if result == "*" else result
+            yield game
+    except EngineFault as fault:
+        raise UserError(f"the engine {engine} {fault}; give another with --engine") from fault
+    finally:
+        player.close()
+
+
+def _random(board: chess.Board, rng: random.Random) -> chess.Move:
+    return rng.choice(list(board.legal_moves))
+
+
+def _weak(board: chess.Board, player: UciEngine, nodes: int, rng: random.Random) -> chess.Move:
+    analysis = player.search(board.fen(), Budget(nodes=nodes), min(CHOICES, board.legal_moves.count()))
+    scores = [max(-2000, min(2000, variation.score.order())) for variation in analysis.variations]
+    weights = [math.exp((score - max(scores)) / SPREAD) for score in scores]
+    chosen = rng.choices(analysis.variations, weights)[0]
+    return board.parse_uci(chosen.moves[0])

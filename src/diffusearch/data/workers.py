@@ -1,0 +1,135 @@
+"""Labelling by several processes of this machine, each with its own engine.
+
+A worker that dies (out of memory, killed) is replaced and its shard begun again. A worker whose master dies notices
+at its next position, because the pipe is closed, and ends; its engine ends with it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from diffusearch.data.labelling import LabelSettings, Row, label
+from diffusearch.data.plan import ShardTask
+from diffusearch.errors import UserError
+
+ATTEMPTS = 3  # workers that may die over one shard
+Progress = Callable[[int], None]  # told of each so many positions labelled
+
+
+def label_here(
+    tasks: Iterator[ShardTask], settings: LabelSettings, progress: Progress
+) -> Iterator[tuple[ShardTask, list[Row]]]:
+    """In this very process: for futures that need no search."""
+    for task in tasks:
+        rows = list(label(task.positions, settings))
+        progress(len(rows))
+        yield task, rows
+
+
+def label_locally(
+    tasks: Iterator[ShardTask], settings: LabelSettings, workers: int, progress: Progress
+) -> Iterator[tuple[ShardTask, list[Row]]]:
+    """Shards as they become ready, not always in order."""
+    crew: dict[Connection, _Worker] = {}
+    try:
+        for task in tasks:
+            worker = _Worker(settings)
+            crew[worker.pipe] = worker
+            worker.give(task)
+            if len(crew) == workers:
+                break
+        while crew:
+            for pipe in wait(list(crew)):
+                worker = crew[pipe]  # type: ignore[index]
+                rows = worker.receive(progress)
+                if worker.dead:
+                    del crew[worker.pipe]
+                    worker = worker.successor()
+                    crew[worker.pipe] = worker
+                elif rows is not None:
+                    finished = worker.task
+                    following = next(tasks, None)
+                    if following is None:
+                        worker.close()
+                        del crew[worker.pipe]
+                    else:
+                        worker.give(following)
+                    yield finished, rows
+    finally:
+        for worker in crew.values():
+            worker.close()
+
+
+class _Worker:
+    """The master's end of one worker process."""
+
+    def __init__(self, settings: LabelSettings) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.settings = settings
+        self.pipe, theirs = context.Pipe()
+        self.process: BaseProcess = context.Process(target=_work, args=(theirs, settings), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.dead = False
+        self.attempts = 0
+        self.labelled = 0  # positions of the task so far
+        self.task: ShardTask
+
+    def give(self, task: ShardTask) -> None:
+        self.task, self.attempts, self.labelled = task, self.attempts + 1, 0
+        with suppress(OSError):  # it died between two shards: the wait sees the closed pipe and replaces it
+            self.pipe.send(task)
+
+    def receive(self, progress: Progress) -> list[Row] | None:
+        """The finished shard, or None while it is being worked on."""
+        try:
+            message = self.pipe.recv()
+        except (EOFError, OSError):
+            self.dead = True
+            progress(-self.labelled)
+            return None
+        if isinstance(message, str):
+            raise UserError(message)
+        if isinstance(message, list):
+            self.attempts = 0
+            return message
+        self.labelled += message
+        progress(message)
+        return None
+
+    def successor(self) -> _Worker:
+        self.close()
+        if self.attempts >= ATTEMPTS:
+            raise UserError(
+                f"{ATTEMPTS} workers in a row died over shard {self.task.info.index}; "
+                "look for lack of memory, then run the same command again to continue"
+            )
+        worker = _Worker(self.settings)
+        worker.attempts = self.attempts
+        worker.give(self.task)
+        return worker
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _work(pipe: Connection, settings: LabelSettings) -> None:
+    """The worker's life: shards in; a 1 for each position, then the rows, or a sentence if the user is to act."""
+    try:
+        while True:
+            task: ShardTask = pipe.recv()
+            rows = []
+            for row in label(task.positions, settings):
+                rows.append(row)
+                pipe.send(1)
+            pipe.send(rows)
+    except UserError as error:
+        pipe.send(str(error))
+    except (EOFError, OSError, KeyboardInterrupt):
+        return  # the master is gone
