@@ -1,0 +1,205 @@
+"""Records on disk: oracle lines, replayed once into memory-mapped arrays that serve every paradigm and encoding.
+
+A record is a root position and the line that the oracle plays from it. Its states, moves and values are stored as
+rows (see tokens/states.py) in the frame of the root's mover; a layout's tokens are a vectorised map of them
+(see loader.py). Rows are shuffled when written, so reading in order is reading at random.
+
+    states [n, h, 68] uint8   s_0 .. s_{h-1}; after the end of the game the final state is repeated
+    moves  [n, h] uint16      a_0 .. a_{h-1}; NONE after the end of the game
+    values [n, h] uint8       bin of v_i, the win probability of the side to move in s_i; 255 = unknown
+    known  [n] uint8          actions 0..known-1 and states 0..known are known (h if the game ended)
+    black  [n] bool           whether the root's mover is Black
+    number [n] uint16         the root's full-move number
+    legal  [n, 247] uint8     the root's legal moves, packed bits over the move vocabulary
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+import numpy.typing as npt
+
+from diffusearch.errors import UserError
+from diffusearch.tokens import moves, states
+
+FORMAT = 1
+UNKNOWN = 255
+LEGAL_BYTES = (moves.VOCABULARY + 7) // 8
+_CHUNK = 2000  # lines replayed by one worker at a time
+
+
+@dataclass(frozen=True)
+class Line:
+    """A root position and what the oracle plays from it."""
+
+    fen: str
+    moves: Sequence[str]  # UCI; the first is the oracle's action
+    values: Sequence[int | None] = field(default=())  # value bins of s_0, s_1, ... for their sides to move
+
+
+def _fields(horizon: int) -> dict[str, tuple[tuple[int, ...], str]]:
+    return {
+        "states": ((horizon, states.WIDTH), "uint8"),
+        "moves": ((horizon,), "uint16"),
+        "values": ((horizon,), "uint8"),
+        "known": ((), "uint8"),
+        "black": ((), "bool"),
+        "number": ((), "uint16"),
+        "legal": ((LEGAL_BYTES,), "uint8"),
+    }
+
+
+def _empty(count: int, horizon: int) -> dict[str, npt.NDArray[Any]]:
+    return {name: np.zeros((count, *shape), dtype) for name, (shape, dtype) in _fields(horizon).items()}
+
+
+def legal_bits(board: chess.Board, mover: chess.Color) -> npt.NDArray[np.uint8]:
+    """The legal moves of a position as packed bits [247] in the frame of `mover`."""
+    mask = np.zeros(LEGAL_BYTES * 8, dtype=np.uint8)
+    ids = [moves.MOVE_ID[move.uci()] for move in board.legal_moves]
+    mask[ids if mover else moves.TURN[ids]] = 1
+    return np.packbits(mask, bitorder="little")
+
+
+def replay(lines: Sequence[Line], horizon: int) -> dict[str, npt.NDArray[Any]]:
+    """Play the lines on boards; gives the arrays above for all of them. An illegal line is a UserError."""
+    out = _empty(len(lines), horizon)
+    out["values"][:] = UNKNOWN
+    for index, line in enumerate(lines):
+        board = chess.Board(line.fen)
+        mover = board.turn
+        out["black"][index] = not mover
+        out["number"][index] = min(board.fullmove_number, 65535)
+        out["legal"][index] = legal_bits(board, mover)
+        for ply, value in enumerate(line.values[:horizon]):
+            if value is not None:
+                out["values"][index, ply] = value
+        row = states.board_row(board, mover)
+        known = horizon
+        for ply in range(horizon):
+            out["states"][index, ply] = row
+            if ply < len(line.moves):
+                try:
+                    move = board.push_uci(line.moves[ply])
+                except ValueError:
+                    raise UserError(
+                        f"the line {' '.join(line.moves)!r} is not legal from {line.fen!r}: run `diffusearch data check`"
+                    ) from None
+                token = moves.MOVE_ID[move.uci()]
+                out["moves"][index, ply] = token if mover else moves.TURN[token]
+                row = states.board_row(board, mover)
+            elif any(board.generate_legal_moves()):
+                out["moves"][index, ply] = moves.NONE
+                known = min(known, ply)
+            else:
+                out["moves"][index, ply] = moves.NONE
+        out["known"][index] = known
+    return out
+
+
+def _chunks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    stream = iter(lines)
+    while chunk := list(islice(stream, _CHUNK)):
+        yield chunk
+
+
+def write_records(
+    lines: Iterable[Line],
+    out: Path,
+    horizon: int,
+    *,
+    seed: int = 0,
+    workers: int = 1,
+    source: str = "",
+    progress: Callable[[int], None] = lambda done: None,
+) -> int:
+    """Replay lines into a folder of arrays, shuffled by `seed`; the folder appears whole or not at all."""
+    temporary = out.with_name(out.name + ".partial")
+    temporary.mkdir(parents=True, exist_ok=True)
+    fields = _fields(horizon)
+    raw = {name: (temporary / f"{name}.raw").open("wb") for name in fields}
+    count = 0
+    with ProcessPoolExecutor(workers) if workers > 1 else _Inline() as pool:
+        pending: list[Any] = []
+        for chunk in _chunks(lines):
+            pending.append(pool.submit(replay, chunk, horizon))
+            while len(pending) > 2 * workers:
+                count += _append(pending.pop(0).result(), raw)
+                progress(count)
+        for future in pending:
+            count += _append(future.result(), raw)
+            progress(count)
+    order = np.random.default_rng(seed).permutation(count)
+    for name, (shape, dtype) in fields.items():
+        raw[name].close()
+        path = temporary / f"{name}.raw"
+        read = np.memmap(path, dtype=dtype, mode="r", shape=(count, *shape)) if count else np.zeros((0, *shape), dtype)
+        write = np.lib.format.open_memmap(temporary / f"{name}.npy", "w+", np.dtype(dtype), (count, *shape))  # type: ignore[no-untyped-call]
+        for start in range(0, count, 65536):
+            write[start : start + 65536] = read[order[start : start + 65536]]
+        write.flush()
+        del read, write
+        path.unlink()
+    meta = {"format": FORMAT, "horizon": horizon, "records": count, "seed": seed, "source": source}
+    (temporary / "records.json").write_text(json.dumps(meta, indent=1))
+    os.replace(temporary, out)
+    return count
+
+
+def _append(part: dict[str, npt.NDArray[Any]], raw: dict[str, Any]) -> int:
+    for name, array in part.items():
+        raw[name].write(array.tobytes())
+    return len(part["known"])
+
+
+class _Done:
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def result(self) -> Any:
+        return self._value
+
+
+class _Inline:
+    """The pool of one: runs each task at once."""
+
+    def __enter__(self) -> _Inline:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def submit(self, call: Callable[..., Any], *args: Any) -> _Done:
+        return _Done(call(*args))
+
+
+class Records:
+    """A folder of arrays, opened for reading; nothing is loaded until it is indexed."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        try:
+            meta = json.loads((self.folder / "records.json").read_text())
+            if meta["format"] != FORMAT:
+                raise UserError(f"{self.folder} has record format {meta['format']}, this version reads {FORMAT}: make it anew")
+            self.horizon: int = meta["horizon"]
+            self.arrays = {
+                name: np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in _fields(self.horizon)
+            }
+        except (OSError, KeyError, ValueError) as error:
+            raise UserError(f"{self.folder} holds no records ({error}): make them with `diffusearch label`") from None
+
+    def __len__(self) -> int:
+        return len(self.arrays["known"])
+
+    def take(self, rows: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+        """The arrays of the given rows."""
+        return {name: array[rows] for name, array in self.arrays.items()}

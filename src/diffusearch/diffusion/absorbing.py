@@ -1,0 +1,55 @@
+"""Absorbing diffusion: a variable is noised by becoming the mask, and stays so.
+
+`Direct` prediction of the whole future is the same process with a single time step.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from diffusearch.data.loader import Batch
+from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
+from diffusearch.diffusion.sampling import Sample, denoise
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.schedule import draw_times, time_weight
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.layout import Layout
+
+
+class Absorbing:
+    """q(x_t | x_0): clean with probability alpha_t = 1 - t/T, else the mask."""
+
+    def __init__(self, timesteps: int = 20) -> None:
+        self.timesteps = timesteps
+
+    def corrupt(self, tokens: Tensor, layout: Layout, t: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Tokens [batch, variables] at times t [batch] -> noised tokens, and which are noised. The root never is."""
+        noised = torch.rand(tokens.shape, generator=generator) < (t.float() / self.timesteps)[:, None]
+        noised[:, : layout.given_variables] = False
+        return torch.where(noised, torch.from_numpy(layout.sizes), tokens), noised
+
+    def loss(
+        self, net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, generator: torch.Generator
+    ) -> tuple[Losses, Tensor]:
+        """The loss of a batch at random times, and the hidden states it was read from."""
+        t = draw_times(len(batch.tokens), self.timesteps, generator, config.full_noise)
+        x, noised = self.corrupt(batch.tokens, layout, t, generator)
+        unknown = ~batch.known
+        unknown[:, : layout.given_variables] = False
+        x = torch.where(unknown, torch.from_numpy(layout.sizes), x)
+        hidden = net.hidden(x, layout)
+        lambdas = time_weight(config.time_weight, t, self.timesteps)
+        return cross_entropy(net.logits(hidden, layout), batch, layout, noised | unknown, lambdas, config), hidden
+
+    def sample(
+        self,
+        net: Denoiser,
+        given: Tensor,
+        layout: Layout,
+        decoding: Decoding,
+        generator: torch.Generator,
+        allowed: Tensor | None = None,
+    ) -> Sample:
+        """Given variables [batch, given variables] -> a whole record, by easy-first denoising."""
+        return denoise(net, given, layout, decoding, self.timesteps, generator, allowed)

@@ -1,0 +1,55 @@
+"""The choices of decoding: in which order variables are fixed, in how many steps, and under which rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from diffusearch.errors import UserError
+
+ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right")
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How an imagination is decoded."""
+
+    steps: int = 20  # network calls, 1..T; 1 = everything at once
+    order: str = "confidence"  # easy first by log-likelihood (paper), margin or entropy; random; left-to-right
+    remask: bool = False  # whether variables fixed earlier may be noised again when they become doubtful
+    move_last: bool = False  # keep the first move open until the last step
+    temperature: float = 0.0  # 0 = arg-max
+    legal: bool = True  # only legal moves at the root
+    imaginations: int = 1  # futures denoised side by side, ranked by joint probability
+    stop_confidence: float | None = None  # stop when every open variable is at least this likely
+    film: bool = False  # keep every step
+
+    def __post_init__(self) -> None:
+        if self.order not in ORDERS:
+            raise UserError(f"order {self.order!r} is unknown: choose one of {', '.join(ORDERS)}")
+        if self.steps < 1:
+            raise UserError(f"steps is at least 1, not {self.steps}")
+        if self.imaginations < 1:
+            raise UserError(f"imaginations is at least 1, not {self.imaginations}")
+        if not 0.0 <= self.temperature <= 100.0:
+            raise UserError(f"temperature lies in 0..100, not {self.temperature}")
+
+
+def choose(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    """Token ids [...] from logits [..., vocabulary]: the arg-max, or a draw by Gumbel noise in float64."""
+    if temperature == 0.0:
+        return logits.argmax(-1)
+    uniform = torch.rand(logits.shape, generator=generator, dtype=torch.float64).clamp(min=1e-300)
+    return (logits.double() / temperature - torch.log(-torch.log(uniform))).argmax(-1)
+
+
+def ease(logits: Tensor, log_likelihood: Tensor, order: str) -> Tensor:
+    """How easy each variable is (higher = fixed earlier): [...] from normalised log-probabilities [..., vocabulary]."""
+    if order == "margin":
+        top = logits.topk(2, dim=-1).values.exp()
+        return top[..., 0] - top[..., 1]
+    if order == "entropy":
+        return (logits.exp() * torch.where(logits > -1e30, logits, 0.0)).sum(-1)
+    return log_likelihood

@@ -1,0 +1,53 @@
+"""One small interface for every way to train and decode: corrupt, loss, sample."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from diffusearch.data.loader import Batch
+from diffusearch.diffusion.absorbing import Absorbing
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.loss import LossConfig, Losses
+from diffusearch.diffusion.sampling import Sample
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.layout import Layout
+
+
+class Process(Protocol):
+    """A noise process wraps a denoiser; the denoiser knows nothing of time."""
+
+    timesteps: int
+
+    def corrupt(self, tokens: Tensor, layout: Layout, t: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Tokens [batch, variables] at times t [batch] -> noised tokens, and which variables differ or are noised."""
+
+    def loss(
+        self, net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, generator: torch.Generator
+    ) -> tuple[Losses, Tensor]:
+        """The loss of a batch at random times, and the hidden states [batch, places, width] it was read from."""
+
+    def sample(
+        self,
+        net: Denoiser,
+        given: Tensor,
+        layout: Layout,
+        decoding: Decoding,
+        generator: torch.Generator,
+        allowed: Tensor | None = None,
+    ) -> Sample:
+        """Given variables [batch, given variables], allowed first moves [batch, moves] -> whole records."""
+
+
+def make_process(kind: str, timesteps: int) -> Process:
+    """The process of a recipe."""
+    if timesteps < 1:
+        raise UserError(f"process.timesteps is at least 1, not {timesteps}")
+    if kind == "absorbing":
+        return Absorbing(timesteps)
+    if kind == "direct":  # the whole future at once: one step from all masked to all clean
+        return Absorbing(1)
+    raise UserError(f"process.kind {kind!r} is unknown: choose absorbing, direct, multinomial, gaussian or autoregressive")

@@ -1,0 +1,138 @@
+"""Easy-first denoising: from a record in which only the root is visible to a whole record.
+
+At time t -> t' the share t'/T of the variables stays noised: those that are hardest. Variables that are visible are
+carried over, or (remask) stand in line again with the likelihood that the model gives them now.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from diffusearch.diffusion.decoding import Decoding, choose, ease
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.layout import Layout
+
+
+@dataclass
+class Sample:
+    """Denoised records and how they came about."""
+
+    tokens: Tensor  # [batch, variables]
+    log_probability: Tensor  # [batch] sum of the log-likelihoods with which variables were fixed
+    move_log_probabilities: Tensor | None  # [batch, moves] of the first move when it was fixed, under the legality mask
+    raw_move_logits: Tensor | None  # [batch, moves] the same before the mask
+    steps: Tensor  # [batch] network calls
+    film: list[Tensor] = field(default_factory=list)  # the record after each step, from fully noised on
+    value_logits: Tensor | None = None  # [batch, 128] of the root, where the model has that head
+
+
+def time_grid(steps: int, timesteps: int) -> list[int]:
+    """Times T = t_0 > t_1 > ... > t_n = 0 for at most `steps` network calls."""
+    steps = min(steps, timesteps)
+    return [round(timesteps * (steps - i) / steps) for i in range(steps + 1)]
+
+
+@torch.inference_mode()
+def denoise(
+    net: Denoiser,
+    given: Tensor,
+    layout: Layout,
+    decoding: Decoding,
+    timesteps: int,
+    generator: torch.Generator,
+    allowed: Tensor | None = None,
+) -> Sample:
+    """Given variables [batch, given variables] and allowed first moves [batch, moves] -> samples."""
+    batch, fixed = given.shape
+    masks = torch.from_numpy(layout.sizes).expand(batch, -1)
+    x = torch.cat([given, masks[:, fixed:]], dim=1)
+    targets = layout.variables - fixed
+    root = net.read_root(x, layout) if net.prefix else None
+    visible = torch.zeros(batch, targets, dtype=torch.bool)
+    log_probability = torch.zeros(batch, dtype=torch.float64)
+    calls = torch.zeros(batch, dtype=torch.int64)
+    action = layout.segment("a", 0)
+    move = None if action is None or action.given else action.start - fixed  # the first move's column
+    shape = (batch, 0) if move is None else (batch, layout.sizes[move + fixed])
+    moves, raw_moves = torch.zeros(shape), torch.zeros(shape)
+    film = [x.clone()] if decoding.film else []
+    value = None
+    grid = time_grid(decoding.steps, timesteps)
+    for now, after in zip(grid, grid[1:], strict=False):
+        running = ~visible.all(1)
+        if not running.any():
+            break
+        hidden = net.hidden(x, layout, root)
+        if value is None and net.root_value is not None:
+            value = net.value_logits(hidden, layout).float()
+        tokens, log_likelihood, scores, move_logits = _predict(
+            net, hidden, layout, decoding, x, visible, generator, allowed
+        )
+        if decoding.order == "random":
+            scores = torch.rand(scores.shape, generator=generator)
+        elif decoding.order == "left-to-right":
+            scores = -torch.arange(targets, dtype=torch.float32).expand(batch, -1)
+        if not decoding.remask:
+            scores = scores.masked_fill(visible, math.inf)
+        if move is not None and decoding.move_last and after > 0:
+            scores[:, move] = -math.inf
+        keep = targets - math.floor(targets * after / timesteps)
+        chosen = torch.zeros_like(visible).scatter_(1, scores.topk(keep, dim=1).indices, True)
+        if decoding.stop_confidence is not None:
+            doubtful = (log_likelihood < math.log(decoding.stop_confidence)) & ~visible
+            chosen |= ~doubtful.any(1, keepdim=True)
+        chosen &= running[:, None]
+        new = chosen & ~visible
+        if move is not None and move_logits is not None:
+            fresh = new[:, move, None]
+            moves = torch.where(fresh, move_logits[0], moves)
+            raw_moves = torch.where(fresh, move_logits[1], raw_moves)
+        log_probability += torch.where(new, log_likelihood.double(), 0.0).sum(1)
+        kept = chosen if decoding.remask else chosen | visible
+        kept = torch.where(running[:, None], kept, visible)
+        x[:, fixed:] = torch.where(kept, tokens, masks[:, fixed:])
+        visible = kept
+        calls += running
+        if decoding.film:
+            film.append(x.clone())
+    has_move = move is not None
+    return Sample(
+        x, log_probability, moves if has_move else None, raw_moves if has_move else None, calls, film, value
+    )
+
+
+def _predict(
+    net: Denoiser,
+    hidden: Tensor,
+    layout: Layout,
+    decoding: Decoding,
+    x: Tensor,
+    visible: Tensor,
+    generator: torch.Generator,
+    allowed: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor, tuple[Tensor, Tensor] | None]:
+    """For every target: its token (the visible one where visible), that token's log-likelihood, its ease; and for the
+    first move (masked log-probabilities, raw logits)."""
+    fixed = layout.given_variables
+    current = x[:, fixed:]
+    tokens, log_likelihood, scores = current.clone(), torch.zeros(current.shape), torch.zeros(current.shape)
+    first = None
+    for group in layout.groups:
+        logits = net.logits(hidden, layout, frozenset((group.type,)))[group.type].float()
+        columns = torch.from_numpy(group.variables) - fixed
+        if group.type == "action":
+            raw = logits[:, 0].clone()
+            if allowed is not None and decoding.legal:
+                logits[:, 0] = logits[:, 0].masked_fill(~allowed, -math.inf)
+            first = (torch.log_softmax(logits[:, 0], -1), raw)
+        log_p = torch.log_softmax(logits, -1)
+        seen = visible[:, columns]
+        token = torch.where(seen, current[:, columns], choose(logits, decoding.temperature, generator))
+        likelihood = log_p.gather(-1, token.unsqueeze(-1)).squeeze(-1)
+        tokens[:, columns], log_likelihood[:, columns] = token, likelihood
+        scores[:, columns] = ease(log_p, likelihood, decoding.order)
+    return tokens, log_likelihood, scores, first

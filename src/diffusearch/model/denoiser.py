@@ -1,0 +1,128 @@
+"""The denoiser f(x_t): tokens of a partly noised record in, logits of every variable out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from diffusearch.errors import UserError
+from diffusearch.model.embedding import Embedding
+from diffusearch.model.heads import Heads, Logits
+from diffusearch.model.trunk import Past, Trunk, TrunkConfig
+from diffusearch.tokens.layout import Layout, layout
+from diffusearch.tokens.values import BINS
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """What the network is. Defaults are the paper's."""
+
+    paradigm: str = "s-asa"  # what a record holds (paper, section 3.1)
+    horizon: int = 4  # h: actions in a record (paper: 4)
+    encoding: str = "paper"  # "paper": 77 characters; "compact": the board turned to the root's mover
+    patch: int = 1  # squares a place carries: 1 (paper), 2, 4 (2x2) or 8 (a rank)
+    head: str = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x destination)
+    head_width: int = 64  # width of the source and destination vectors of the "squares" head
+    root_value: bool = False  # an auxiliary head for the value of the root
+    trunk: TrunkConfig = field(default_factory=TrunkConfig)
+
+    def check(self) -> None:
+        """Refuse what cannot be built."""
+        choices = {
+            "head": (self.head, ("vocabulary", "typed", "squares")),
+            "attention": (self.trunk.attention, ("full", "prefix", "causal")),
+            "positions": (self.trunk.positions, ("learned", "rope")),
+            "norm": (self.trunk.norm, ("layer", "rms")),
+            "mlp": (self.trunk.mlp, ("gelu", "swiglu")),
+        }
+        for name, (value, allowed) in choices.items():
+            if value not in allowed:
+                raise UserError(f"{name} = {value!r} is unknown: choose one of {', '.join(allowed)}")
+        if self.head == "vocabulary" and self.patch != 1:
+            raise UserError(f"head = 'vocabulary' needs patch = 1, not {self.patch}: use 'typed' or 'squares'")
+        if self.trunk.width % (2 * self.trunk.heads):
+            raise UserError(f"width {self.trunk.width} cannot be split evenly over {self.trunk.heads} heads")
+
+
+@dataclass(frozen=True)
+class Root:
+    """What the trunk made of the given places under prefix attention: computed once, used by every step."""
+
+    hidden: Tensor  # [batch, given places, width]
+    past: Past
+
+    def repeat(self, times: int) -> Root:
+        """Each root `times` times in a row, for several futures behind one root."""
+        past = [(k.repeat_interleave(times, 0), v.repeat_interleave(times, 0)) for k, v in self.past]
+        return Root(self.hidden.repeat_interleave(times, 0), past)
+
+
+class Denoiser(nn.Module):
+    """Embedding, trunk and heads for one layout and its shorter horizons."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        config.check()
+        self.config = config
+        self.layout: Layout = layout(config.paradigm, config.horizon, config.encoding, config.patch)
+        width = config.trunk.width
+        self.embedding = Embedding(
+            self.layout,
+            width,
+            slotted=config.encoding == "compact",
+            learned_positions=config.trunk.positions == "learned",
+        )
+        self.trunk = Trunk(config.trunk)
+        self.heads = Heads(self.layout, self.embedding, width, config.head, config.head_width)
+        self.root_value = nn.Linear(width, BINS) if config.root_value else None
+        self.shift = int(config.trunk.attention == "causal")
+
+    @property
+    def prefix(self) -> bool:
+        """Whether the root does not see the future."""
+        return self.config.trunk.attention == "prefix"
+
+    def read_root(self, tokens: Tensor, layout: Layout) -> Root:
+        """Prefix attention: the given places alone. Tokens [batch, >= given variables]."""
+        given = tokens[:, : layout.given_variables]
+        hidden, past = self.trunk(self.embedding(given, layout.truncated(1), 0, layout.given_places))
+        return Root(hidden, past)
+
+    def hidden(self, tokens: Tensor, layout: Layout, root: Root | None = None) -> Tensor:
+        """Hidden states [batch, places, width] of a whole record."""
+        if not self.prefix:
+            hidden: Tensor = self.trunk(self.embedding(tokens, layout))[0]
+            return hidden
+        root = root or self.read_root(tokens, layout)
+        return self._future(self.embedding(tokens, layout, layout.given_places), root)
+
+    def hidden_of_vectors(self, vectors: Tensor, layout: Layout) -> Tensor:
+        """The same from vectors of variables [batch, variables, width] instead of tokens."""
+        if not self.prefix:
+            hidden: Tensor = self.trunk(self.embedding.gather(vectors, layout))[0]
+            return hidden
+        places = self.embedding.gather(vectors, layout)
+        root_hidden, past = self.trunk(places[:, : layout.given_places])
+        return self._future(places[:, layout.given_places :], Root(root_hidden, past))
+
+    def _future(self, places: Tensor, root: Root) -> Tensor:
+        future, _ = self.trunk(places, root.past)
+        return torch.cat([root.hidden.expand(len(future), -1, -1), future], dim=1)
+
+    def forward(self, tokens: Tensor, layout: Layout | None = None, root: Root | None = None) -> Logits:
+        """Tokens [batch, variables] -> logits by type; a shorter layout gives a shorter horizon."""
+        layout = layout or self.layout
+        return self.logits(self.hidden(tokens, layout, root), layout)
+
+    def logits(self, hidden: Tensor, layout: Layout, only: frozenset[str] | None = None) -> Logits:
+        """Hidden states -> logits by type."""
+        return self.heads(hidden, layout, self.embedding, self.shift, only)
+
+    def value_logits(self, hidden: Tensor, layout: Layout) -> Tensor:
+        """Logits [batch, 128] of the root's value, from the mean of its places."""
+        if self.root_value is None:
+            raise UserError("this model has no root value: train with root_value = true")
+        logits: Tensor = self.root_value(hidden[:, : layout.given_places].mean(1))
+        return logits

@@ -1,0 +1,85 @@
+"""Variables -> places: each place starts as the sum of the embeddings of the variables it carries."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from diffusearch.tokens.layout import Layout
+
+
+class Embedding(nn.Module):
+    """One table of token vectors, a mask vector for each kind of variable, and a vector for each place.
+
+    `slotted`: every slot of a state has rows of its own, so a place can tell its squares apart (needed where it
+    carries more than one); otherwise variables of one type share rows, as characters do in the paper.
+    """
+
+    def __init__(self, layout: Layout, width: int, *, slotted: bool, learned_positions: bool) -> None:
+        super().__init__()
+        self.layout, self.slotted = layout, slotted
+        self.rows: dict[object, int] = {}  # kind of variable -> its first row
+        total = 0
+        for variable in range(layout.variables):
+            kind = self._kind(layout, variable)
+            if kind not in self.rows:
+                self.rows[kind] = total
+                total += int(layout.sizes[variable]) + 1  # the last one is the mask
+        self.padding = total
+        self.table = nn.Parameter(torch.randn(total + 1, width) * 0.02)
+        with torch.no_grad():
+            self.table[self.padding] = 0.0
+        self.places = nn.Parameter(torch.randn(layout.places, width) * 0.02) if learned_positions else None
+        self._indices: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def _kind(self, layout: Layout, variable: int) -> object:
+        kind = layout.types[variable]
+        if self.slotted and kind not in ("action", "value"):
+            segment = next(s for s in reversed(layout.segments) if s.start <= variable)
+            return variable - segment.start
+        return kind
+
+    def type_rows(self, kind: str, size: int) -> Tensor:
+        """The rows [size, width] of a type's vocabulary without its mask (for tied output weights)."""
+        start = self.rows[kind]
+        return self.table[start : start + size]
+
+    def indices(self, layout: Layout) -> tuple[Tensor, Tensor]:
+        """First row of each variable [variables], and the variables of each place [places, k] (padded with -1)."""
+        if layout.horizon not in self._indices:
+            base = torch.tensor([self.rows[self._kind(layout, v)] for v in range(layout.variables)])
+            carried: list[list[int]] = [[] for _ in range(layout.places)]
+            for variable, place in enumerate(layout.place_of):
+                carried[int(place)].append(variable)
+            most = max(len(c) for c in carried)
+            patches = torch.tensor([c + [-1] * (most - len(c)) for c in carried])
+            self._indices[layout.horizon] = (base, patches)
+        base, patches = self._indices[layout.horizon]
+        if base.device != self.table.device:
+            base, patches = base.to(self.table.device), patches.to(self.table.device)
+            self._indices[layout.horizon] = (base, patches)
+        return base, patches
+
+    def forward(self, tokens: Tensor, layout: Layout, start: int = 0, end: int | None = None) -> Tensor:
+        """Tokens [batch, variables] (at least those of the places start..end) -> [batch, end - start, width]."""
+        base, patches = self.indices(layout)
+        patches = patches[start:end]
+        rows = F.pad(tokens + base[: tokens.shape[1]], (0, 1), value=self.padding)  # the last column serves index -1
+        bags = rows[:, patches.reshape(-1)].view(-1, patches.shape[1])
+        summed = F.embedding_bag(bags, self.table, mode="sum", padding_idx=self.padding)
+        return self._placed(summed.view(tokens.shape[0], patches.shape[0], -1), start)
+
+    def vectors(self, tokens: Tensor, layout: Layout) -> Tensor:
+        """The vector of every variable [batch, variables, width] (for the Gaussian process)."""
+        base, _ = self.indices(layout)
+        return F.embedding(tokens + base[: tokens.shape[1]], self.table)
+
+    def gather(self, vectors: Tensor, layout: Layout, start: int = 0) -> Tensor:
+        """Vectors of variables [batch, variables, width] -> places [batch, places - start, width]."""
+        _, patches = self.indices(layout)
+        padded = F.pad(vectors, (0, 0, 0, 1))
+        return self._placed(padded[:, patches[start:]].sum(2), start)
+
+    def _placed(self, x: Tensor, start: int) -> Tensor:
+        return x if self.places is None else x + self.places[start : start + x.shape[1]]

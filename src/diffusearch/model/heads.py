@@ -1,0 +1,114 @@
+"""Hidden states of places -> logits of variables, each over the vocabulary of its own type only.
+
+Three choices for the head of moves (and the rest):
+    vocabulary  the paper's: the token table itself, tied, cut to the rows of the type
+    typed       a linear layer for each type
+    squares     typed, and a move's score is also read off the squares it names, in the state it is played in
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from diffusearch.model.embedding import Embedding
+from diffusearch.tokens import moves
+from diffusearch.tokens.layout import Group, Layout
+
+Logits = dict[str, Tensor]  # type -> [batch, variables of the type, vocabulary], in the order of Layout.groups
+
+
+class SourceTarget(nn.Module):
+    """score(move) = <source, gate * target> + <source, u> + <target, w> + promotion, from the squares' hidden states.
+
+    gate, u and w come from the action's own place, through which the imagined future speaks.
+    """
+
+    def __init__(self, layout: Layout, width: int, inner: int) -> None:
+        super().__init__()
+        self.inner, self.patch = inner, layout.patch
+        self.source = nn.Linear(width, layout.patch * inner)
+        self.target = nn.Linear(width, layout.patch * inner)
+        self.action = nn.Linear(width, 3 * inner)
+        self.promotion = nn.Linear(inner, 4)
+        self.register_buffer("pair", torch.from_numpy(moves.SOURCE * 64 + moves.TARGET), persistent=False)
+        self.register_buffer("becomes", torch.from_numpy(moves.TARGET * 5 + moves.PROMOTION), persistent=False)
+        self.register_buffer("order", torch.from_numpy(layout.square_order), persistent=False)
+
+    def forward(self, squares: Tensor, action: Tensor) -> Tensor:
+        """Hidden states of the square places [n, 64 / k, width] and the action's [n, width] -> scores [n, 1968]."""
+        count = squares.shape[0]
+        source = self.source(squares).view(count, 64, self.inner)[:, self.order]
+        target = self.target(squares).view(count, 64, self.inner)[:, self.order]
+        gate, u, w = self.action(action).view(count, 3, self.inner).unbind(1)
+        scale = self.inner**-0.5
+        scores = torch.bmm((source * (1 + gate)[:, None]) * scale, target.transpose(1, 2))
+        scores = scores + torch.bmm(source, u[:, :, None]) + torch.bmm(target, w[:, :, None]).transpose(1, 2)
+        becomes = F.pad(self.promotion(target), (1, 0)).view(count, -1)
+        return scores.view(count, -1)[:, self.pair] + becomes[:, self.becomes]
+
+
+class Heads(nn.Module):
+    """All output heads of a denoiser."""
+
+    def __init__(self, layout: Layout, embedding: Embedding, width: int, kind: str, inner: int) -> None:
+        super().__init__()
+        self.kind = kind
+        sizes = {group.type: group.size for group in layout.groups}
+        if kind != "vocabulary":
+            self.linear = nn.ModuleDict({t: nn.Linear(width, size * layout.per_place(t)) for t, size in sizes.items()})
+            for layer in self.linear.values():
+                nn.init.normal_(layer.weight, std=0.02)
+                nn.init.zeros_(layer.bias)
+        self.source_target = SourceTarget(layout, width, inner) if kind == "squares" and "action" in sizes else None
+        self._plans: dict[tuple[int, str], tuple[Tensor, Tensor | None, Tensor]] = {}
+
+    def forward(
+        self, hidden: Tensor, layout: Layout, embedding: Embedding, shift: int = 0, only: frozenset[str] | None = None
+    ) -> Logits:
+        """Hidden states [batch, places, width] -> logits by type.
+
+        shift = 1: a place is predicted from the place before it (autoregressive). `only` leaves out other types.
+        """
+        out: Logits = {}
+        for group in layout.groups:
+            if only is not None and group.type not in only:
+                continue
+            places, order, state = self._plan(layout, group)
+            here = hidden[:, places - shift]  # [batch, distinct places, width]
+            if self.kind == "vocabulary":
+                logits = here @ embedding.type_rows(group.type, group.size).t()
+            else:
+                logits = self.linear[group.type](here).view(hidden.shape[0], -1, group.size)
+            if order is not None:
+                logits = logits[:, order]
+            if group.type == "action" and self.source_target is not None:
+                batch, count, width = here.shape
+                squares = hidden[:, state].view(batch * count, -1, width)
+                scores = self.source_target(squares, here.reshape(batch * count, width))
+                logits = torch.cat([logits[..., :-1] + scores.view(batch, count, -1), logits[..., -1:]], dim=-1)
+            out[group.type] = logits
+        return out
+
+    def _plan(self, layout: Layout, group: Group) -> tuple[Tensor, Tensor | None, Tensor]:
+        """The distinct places of a group, the order of its outputs (None: as they come), an action's square places."""
+        key = (layout.horizon, group.type)
+        if key not in self._plans:
+            distinct, inverse = np.unique(group.places, return_inverse=True)
+            each = layout.per_place(group.type) if self.kind != "vocabulary" else 1
+            order = inverse * each + group.patch
+            identity = len(order) == len(distinct) * each and bool((order == np.arange(len(order))).all())
+            state: list[int] = []
+            if group.type == "action":
+                square_places = 64 // layout.patch
+                for ply in group.plies:
+                    segment = next(s for s in reversed(layout.segments) if s.kind == "s" and s.ply <= ply)
+                    state.extend(range(segment.place, segment.place + square_places))
+            self._plans[key] = (
+                torch.from_numpy(distinct),
+                None if identity else torch.from_numpy(order),
+                torch.tensor(state, dtype=torch.int64),
+            )
+        return self._plans[key]

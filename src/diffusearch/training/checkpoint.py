@@ -1,0 +1,118 @@
+"""What a run keeps on disk, always whole: a checkpoint to go on from, and weights to play with.
+
+    recipe.toml              the resolved recipe
+    checkpoint.safetensors   weights, average, optimiser state; step and seed (which fix RNG and data cursor)
+    weights.safetensors      the weights to use (the average where there is one)
+    log.csv                  one line for each report
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from diffusearch.errors import UserError
+
+FORMAT = "diffusearch-1"
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, object]) -> None:
+    """Tensors and a few plain facts as one safetensors file."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    contiguous = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+    save_file(contiguous, temporary, metadata={"format": FORMAT, "about": json.dumps(about)})
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, object]]:
+    """Read such a file; anything else is refused with the reason."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != FORMAT:
+                raise UserError(f"{path} was not written by diffusearch (format {metadata.get('format')!r})")
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+            return tensors, json.loads(metadata["about"])
+    except FileNotFoundError:
+        raise UserError(f"{path} is not there: train first with `diffusearch train`") from None
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        raise UserError(f"{path} is damaged or no safetensors file ({error}): take it from its source again") from None
+
+
+def load_weights(net: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
+    """Put weights into a network; names and shapes must fit exactly."""
+    own = dict(net.named_parameters())
+    missing, foreign = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
+    if missing or foreign:
+        raise UserError(
+            f"{path} does not fit the recipe: {len(missing)} weights missing {missing[:3]}, {len(foreign)} foreign {foreign[:3]}"
+        )
+    with torch.no_grad():
+        for name, parameter in own.items():
+            if parameter.shape != weights[name].shape:
+                raise UserError(
+                    f"{path} does not fit the recipe: {name} is {list(weights[name].shape)}, not {list(parameter.shape)}"
+                )
+            parameter.copy_(weights[name])
+
+
+def optimiser_tensors(optimisers: list[torch.optim.Optimizer]) -> dict[str, Tensor]:
+    """The state of optimisers as named tensors (each state is a tensor for each parameter)."""
+    out: dict[str, Tensor] = {}
+    for number, optimiser in enumerate(optimisers):
+        for index, state in optimiser.state_dict()["state"].items():
+            for key, value in state.items():
+                out[f"optimiser.{number}.{index}.{key}"] = torch.as_tensor(value)
+    return out
+
+
+def restore_optimisers(optimisers: list[torch.optim.Optimizer], tensors: dict[str, Tensor]) -> None:
+    """The inverse of optimiser_tensors."""
+    for number, optimiser in enumerate(optimisers):
+        whole = optimiser.state_dict()
+        whole["state"] = {}
+        for name, value in tensors.items():
+            kind, owner, index, key = name.split(".", 3)
+            if int(owner) == number:
+                whole["state"].setdefault(int(index), {})[key] = value
+        optimiser.load_state_dict(whole)
+
+
+def start_from(net: nn.Module, run: Path) -> str:
+    """Begin with the weights of another run; says what was taken.
+
+    Weights of the same name are taken whole, or their first rows where only the number of rows differs (a longer
+    horizon has more places). What the other run lacks keeps its fresh values.
+    """
+    weights, _ = load_tensors(run / "weights.safetensors")
+    taken = 0
+    own = dict(net.named_parameters())
+    with torch.no_grad():
+        for name, parameter in own.items():
+            other = weights.get(name)
+            if other is None or other.shape[1:] != parameter.shape[1:]:
+                continue
+            rows = min(len(other), len(parameter))
+            parameter[:rows] = other[:rows].to(parameter.dtype)
+            taken += 1
+    if not taken:
+        raise UserError(f"{run} shares no weights with this recipe: check `start`")
+    return f"started from {run}: {taken} of {len(own)} weights taken"

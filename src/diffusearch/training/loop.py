@@ -1,0 +1,236 @@
+"""The training loop: batches in, weights out; killed at any moment, it goes on as if nothing had happened.
+
+Everything random is a function of (seed, step, micro-batch), so step number and seed are the whole RNG and data
+state. A batch is made of micro-batches; several processes share these out and sum their gradients, so that one
+process and many take the same steps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+
+from diffusearch.data.loader import Batch, Mixture, mirrored, tokenise
+from diffusearch.data.records import Records
+from diffusearch.diffusion.process import make_process
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.training import checkpoint
+from diffusearch.training.log import Log, Report
+from diffusearch.training.optimiser import Average, make_optimisers, rate_factor
+from diffusearch.training.recipe import Recipe, recipe_text
+from diffusearch.training.sources import open_sources
+from diffusearch.training.validation import validate
+
+
+@dataclass(frozen=True)
+class World:
+    """This process among those of `torchrun`."""
+
+    rank: int
+    size: int
+
+    @classmethod
+    def join(cls) -> World:
+        """Join the process group that torchrun announces, or stand alone."""
+        if not dist.is_torchelastic_launched():
+            return cls(0, 1)
+        if not dist.is_initialized():
+            dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        return cls(dist.get_rank(), dist.get_world_size())
+
+
+def has_bf16() -> bool:
+    """Whether this machine computes bf16 products in hardware."""
+    if torch.cuda.is_available():
+        return torch.cuda.is_bf16_supported()
+    capability = torch.cpu.get_capabilities()
+    return bool(capability.get("avx512_bf16") or capability.get("amx_bf16"))
+
+
+def mixed_precision(choice: str) -> AbstractContextManager[object]:
+    """bf16 autocast or nothing."""
+    on = choice == "on" or (choice == "auto" and has_bf16())
+    return torch.autocast("cpu", dtype=torch.bfloat16) if on else nullcontext()
+
+
+def _seed(*parts: int) -> int:
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
+
+
+class Training:
+    """One run: its state, and the step that changes it."""
+
+    def __init__(self, recipe: Recipe, out: Path, records: list[Records], world: World) -> None:
+        self.recipe, self.out, self.world = recipe, out, world
+        config = recipe.optimiser
+        if config.batch % config.micro_batches or config.micro_batches % world.size:
+            raise UserError(
+                f"batch {config.batch} must split into micro_batches {config.micro_batches}, "
+                f"and these over {world.size} processes: set optimiser.micro_batches to a multiple of {world.size}"
+            )
+        torch.manual_seed(recipe.seed)
+        self.net = Denoiser(recipe.model)
+        self.process = make_process(recipe.process.kind, recipe.process.timesteps)
+        self.optimisers = make_optimisers(self.net, config)
+        self.average = Average(self.net, config.ema) if config.ema > 0 else None
+        self.mixture = Mixture(records, [source.weight for source in recipe.data.sources], recipe.seed)
+        epoch = sum(len(r) for r in records)
+        self.steps = config.steps or max(1, round(config.epochs * epoch / config.batch))
+        self.step = 0
+
+    def horizon(self, step: int) -> int:
+        """The horizon of a step's batch, drawn by the recipe's shares."""
+        shares = self.recipe.horizons
+        if not shares:
+            return self.recipe.model.horizon
+        rng = np.random.default_rng([self.recipe.seed, step, 77])
+        return 1 + int(rng.choice(len(shares), p=np.array(shares) / sum(shares)))
+
+    def batch(self, step: int) -> Batch:
+        """The records of a step as tokens."""
+        arrays = self.mixture.take(step, self.recipe.optimiser.batch)
+        rng = np.random.default_rng([self.recipe.seed, step, 78])
+        if self.recipe.data.mirror:
+            arrays = mirrored(arrays, rng.random(len(arrays["known"])) < 0.5)
+        return tokenise(arrays, self.net.layout.truncated(self.horizon(step)))
+
+    def take_step(self) -> Report:
+        """One optimiser step on one batch."""
+        config, step = self.recipe.optimiser, self.step
+        layout = self.net.layout.truncated(self.horizon(step))
+        batch = self.batch(step)
+        self.net.train()
+        factor = rate_factor(step, self.steps, config)
+        for optimiser in self.optimisers:
+            optimiser.zero_grad(set_to_none=True)
+            for group in optimiser.param_groups:
+                group["lr"] = config.rate * factor
+        report = Report()
+        size = config.batch // config.micro_batches
+        for micro in range(self.world.rank, config.micro_batches, self.world.size):
+            # interleaved, so that every micro-batch has its share of every source
+            piece = Batch(*(getattr(batch, name)[micro :: config.micro_batches] for name in Batch.__dataclass_fields__))
+            generator = torch.Generator().manual_seed(_seed(self.recipe.seed, step, micro))
+            torch.manual_seed(_seed(self.recipe.seed, step, micro, 1))  # dropout
+            with mixed_precision(self.recipe.bf16):
+                losses, hidden = self.process.loss(self.net, piece, layout, self.recipe.loss, generator)
+                total = losses.total
+                if self.net.root_value is not None and bool((piece.value >= 0).any()):
+                    scores = self.net.value_logits(hidden, layout).float()
+                    value = F.cross_entropy(scores, piece.value, ignore_index=-1)
+                    predicted = layout.variables - layout.given_variables
+                    total = total + self.recipe.loss.value * value / predicted
+                    losses.by_type["root value"] = float(value.detach())
+            (total / config.micro_batches).backward()  # type: ignore[no-untyped-call]
+            report.add(float(total.detach()), losses, size)
+        self._sum_gradients()
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), config.clip)
+        for optimiser in self.optimisers:
+            optimiser.step()
+        self.step += 1
+        if self.average is not None:
+            self.average.update(self.net.named_parameters(), step)
+        return report
+
+    def _sum_gradients(self) -> None:
+        """Add the gradients of all processes, in one message."""
+        for parameter in self.net.parameters():
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        if self.world.size == 1:
+            return
+        gradients = [p.grad for p in self.net.parameters() if p.grad is not None]
+        flat = torch.cat([g.reshape(-1) for g in gradients])
+        dist.all_reduce(flat)
+        offset = 0
+        for gradient in gradients:
+            gradient.copy_(flat[offset : offset + gradient.numel()].view_as(gradient))
+            offset += gradient.numel()
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """The weights to use: the average where there is one."""
+        own = {name: p.detach() for name, p in self.net.named_parameters()}
+        return own if self.average is None else self.average.weights
+
+    def save(self) -> None:
+        """Write checkpoint and weights (first process only)."""
+        if self.world.rank:
+            return
+        tensors = {f"model.{name}": p for name, p in self.net.named_parameters()}
+        if self.average is not None:
+            tensors |= {f"average.{name}": p for name, p in self.average.weights.items()}
+        tensors |= checkpoint.optimiser_tensors(self.optimisers)
+        about: dict[str, object] = {"step": self.step, "seed": self.recipe.seed, "name": self.recipe.name}
+        checkpoint.save_tensors(self.out / "weights.safetensors", self.weights(), about)
+        checkpoint.save_tensors(self.out / "checkpoint.safetensors", tensors, about)
+
+    def restore(self) -> None:
+        """Go on from the checkpoint."""
+        path = self.out / "checkpoint.safetensors"
+        tensors, about = checkpoint.load_tensors(path)
+        parts: dict[str, dict[str, torch.Tensor]] = {"model": {}, "average": {}, "optimiser": {}}
+        for name, tensor in tensors.items():
+            kind, rest = name.split(".", 1)
+            if kind not in parts:
+                raise UserError(f"{path} holds {name!r}, which this version does not know")
+            parts[kind][name if kind == "optimiser" else rest] = tensor
+        checkpoint.load_weights(self.net, parts["model"], path)
+        if self.average is not None:
+            self.average.weights = parts["average"]
+        checkpoint.restore_optimisers(self.optimisers, parts["optimiser"])
+        self.step = int(str(about["step"]))
+
+
+def train(
+    recipe: Recipe, out: Path, *, resume: bool = False, report: Callable[[str], None] = lambda line: None
+) -> Training:
+    """Run a recipe to its end (or its time limit) in the folder `out`."""
+    if recipe.threads:
+        torch.set_num_threads(recipe.threads)
+    world = World.join()
+    found = (out / "checkpoint.safetensors").exists()
+    if found and not resume:
+        raise UserError(f"{out} holds a run already: add --resume to go on, or choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    records, validation = open_sources(recipe, out, report)
+    training = Training(recipe, out, records, world)
+    if found:
+        training.restore()
+    elif recipe.start:
+        report(checkpoint.start_from(training.net, Path(recipe.start)))
+        if training.average is not None:
+            training.average = Average(training.net, recipe.optimiser.ema)
+    if world.rank == 0:
+        checkpoint.write_whole(out / "recipe.toml", recipe_text(recipe).encode())
+    log = Log(out, training.steps, training.step, report if world.rank == 0 else lambda line: None)
+    watch, best, worse = recipe.watch, float("-inf"), 0
+    began = time.monotonic()
+    while training.step < training.steps:
+        log.add(training.take_step(), training.step, recipe.optimiser.batch)
+        over = watch.minutes > 0 and time.monotonic() - began > 60 * watch.minutes
+        last = over or training.step == training.steps
+        if training.step % watch.checkpoint_every == 0 or last:
+            training.save()
+        if validation is not None and (training.step % watch.validate_every == 0 or last):
+            result = validate(training, validation, watch.validate_records)
+            log.validation(result, training.step)
+            worse = 0 if result.score > best else worse + 1
+            best = max(best, result.score)
+            if watch.patience and worse >= watch.patience:
+                report(f"stopped at step {training.step}: no better for {worse} validations")
+                training.save()
+                break
+        if over:
+            report(f"stopped at step {training.step} after {watch.minutes:g} minutes; --resume goes on")
+            break
+    log.close()
+    return training

@@ -1,0 +1,166 @@
+"""A recipe: everything that makes a training run what it is, as dataclasses with a remark for each field.
+
+Defaults are the paper's values. A run folder keeps its recipe resolved, and that file is a valid recipe again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+import types
+import typing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from diffusearch.diffusion.loss import LossConfig
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import ModelConfig
+
+
+@dataclass(frozen=True)
+class ProcessConfig:
+    """The noise process (paper, section 4.3)."""
+
+    kind: str = "absorbing"  # "absorbing", "multinomial", "gaussian", "autoregressive" or "direct"
+    timesteps: int = 20  # T
+
+
+@dataclass(frozen=True)
+class SourceConfig:
+    """One source of records."""
+
+    path: str = ""  # a labelled folder or Parquet file, a puzzle CSV, a PGN of engine games, or a records folder
+    weight: float = 1.0  # its share of every batch, relative to the others
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """What is read."""
+
+    sources: tuple[SourceConfig, ...] = ()
+    validation: str = ""  # records to measure on; empty: the validation split of the first source
+    cache: str = ""  # where records are replayed to; empty: next to each source
+    mirror: bool = False  # mirror the files of half of the records in which nobody may castle (compact encoding only)
+
+
+@dataclass(frozen=True)
+class OptimiserConfig:
+    """How the weights move."""
+
+    kind: str = "adam"  # "adam" (paper), "adamw" or "muon" (hidden matrices; AdamW for the rest)
+    rate: float = 3e-4  # learning rate at the top (paper)
+    batch: int = 1024  # records a step (paper)
+    micro_batches: int = 1  # pieces of a batch, accumulated one after another or shared out over processes
+    epochs: float = 200.0  # passes over the records (paper: at most 200); ignored if steps > 0
+    steps: int = 0  # optimiser steps; 0: from epochs
+    warmup: int = 0  # steps of linear warm-up
+    schedule: str = "cosine"  # after warm-up: "cosine" to zero, "constant", or "decay" (constant, then 20 % linear to zero)
+    weight_decay: float = 0.0
+    clip: float = 1.0  # gradient norm
+    beta2: float = 0.999
+    ema: float = 0.0  # decay of the averaged weights; 0 = off
+
+
+@dataclass(frozen=True)
+class WatchConfig:
+    """How a run is watched and kept."""
+
+    checkpoint_every: int = 500  # steps
+    validate_every: int = 1000  # steps
+    validate_records: int = 2048
+    patience: int = 0  # validations without improvement before stopping (baselines); 0 = never stop early
+    minutes: float = 0.0  # stop cleanly after so much wall time in this call (for runs of equal compute); 0 = no limit
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A training run."""
+
+    name: str = "unnamed"
+    seed: int = 0
+    bf16: str = "auto"  # "auto": where the hardware has it; "on"; "off"
+    threads: int = 0  # CPU threads; 0: torch's choice
+    start: str = ""  # a run whose weights are the starting point (same shapes; a shorter horizon may grow)
+    horizons: tuple[float, ...] = ()  # mixed horizons: share of batches with h = 1, 2, ...; empty: always the model's h
+    model: ModelConfig = field(default_factory=ModelConfig)
+    process: ProcessConfig = field(default_factory=ProcessConfig)
+    loss: LossConfig = field(default_factory=LossConfig)
+    data: DataConfig = field(default_factory=DataConfig)
+    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
+    watch: WatchConfig = field(default_factory=WatchConfig)
+
+
+def _build(kind: Any, value: Any, where: str) -> Any:
+    """Turn plain TOML values into the dataclass or type `kind`; refuse unknown keys and wrong types by name."""
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        if not isinstance(value, dict):
+            raise UserError(f"{where} is a table, not {value!r}")
+        hints = typing.get_type_hints(kind)
+        for key in value:
+            if key not in hints:
+                raise UserError(f"{where}.{key} is unknown: choose among {', '.join(hints)}".replace("recipe.", ""))
+        return kind(**{key: _build(hints[key], item, f"{where}.{key}") for key, item in value.items()})
+    origin = typing.get_origin(kind)
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise UserError(f"{where} is a list, not {value!r}")
+        item_kind = typing.get_args(kind)[0]
+        return tuple(_build(item_kind, item, f"{where}[{i}]") for i, item in enumerate(value))
+    if origin in (types.UnionType, typing.Union):
+        return value
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise UserError(f"{where.removeprefix('recipe.')} is {kind.__name__}, not {value!r}")
+    return value
+
+
+def recipe_from_dict(values: dict[str, Any]) -> Recipe:
+    """A recipe from nested plain values; anything left out has its default."""
+    recipe: Recipe = _build(Recipe, values, "recipe")
+    recipe.model.check()
+    if recipe.horizons and len(recipe.horizons) > recipe.model.horizon:
+        raise UserError(f"horizons has {len(recipe.horizons)} shares, but the model's horizon is {recipe.model.horizon}")
+    return recipe
+
+
+def load_recipe(path: Path, overrides: tuple[str, ...] = ()) -> Recipe:
+    """Read a TOML recipe; overrides are `dotted.key=value` with a TOML value."""
+    try:
+        values = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise UserError(f"cannot read the recipe {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"the recipe {path} is no valid TOML: {error}") from None
+    for override in overrides:
+        key, sign, text = override.partition("=")
+        if not sign:
+            raise UserError(f"--set takes key=value, not {override!r}, e.g. --set optimiser.rate=1e-3")
+        try:
+            value = tomllib.loads(f"x = {text}")["x"]
+        except tomllib.TOMLDecodeError:
+            value = text  # a bare word is a string
+        place = values
+        *tables, last = key.split(".")
+        for table in tables:
+            place = place.setdefault(table, {})
+            if not isinstance(place, dict):
+                raise UserError(f"--set {key}: {table} is no table of the recipe")
+        place[last] = value
+    return recipe_from_dict(values)
+
+
+def recipe_text(recipe: Recipe) -> str:
+    """The resolved recipe as TOML."""
+    return tomli_w.dumps(_plain(dataclasses.asdict(recipe)))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
