@@ -1,0 +1,43 @@
+"""When a game is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import chess
+import pytest
+
+from diffusearch.search.outcome import Outcome, outcome
+
+SHUFFLE = "g1f3 g8f6 f3g1 f6g8 "
+
+
+@pytest.mark.parametrize(
+    ("fen", "expected"),
+    [
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 1 1", Outcome.MATED),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", Outcome.DRAWN),  # stalemate
+        ("8/8/4k3/8/8/3K4/8/8 w - - 0 1", Outcome.DRAWN),  # bare kings
+        ("8/8/4k3/8/8/3K1B2/8/8 w - - 0 1", Outcome.DRAWN),
+        ("4k3/8/8/8/8/8/8/R3K3 w - - 99 90", None),
+        ("4k3/8/8/8/8/8/8/R3K3 w - - 100 90", Outcome.DRAWN),
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 100 90", Outcome.MATED),  # mate comes before the clock
+        (chess.STARTING_FEN, None),
+    ],
+)
+def test_by_the_position(fen: str, expected: Outcome | None) -> None:
+    assert outcome(chess.Board(fen)) is expected
+
+
+def test_the_third_occurrence_is_drawn_and_needs_history(played: Callable[[str, str], chess.Board]) -> None:
+    assert outcome(played(chess.STARTING_FEN, SHUFFLE)) is None
+    third = played(chess.STARTING_FEN, SHUFFLE * 2)
+    assert outcome(third) is Outcome.DRAWN
+    assert outcome(chess.Board(third.fen())) is None
+
+
+def test_without_claims_only_forced_draws_count(played: Callable[[str, str], chess.Board]) -> None:
+    assert outcome(played(chess.STARTING_FEN, SHUFFLE * 2), claims=False) is None
+    assert outcome(played(chess.STARTING_FEN, SHUFFLE * 4), claims=False) is Outcome.DRAWN
+    assert outcome(chess.Board("4k3/8/8/8/8/8/8/R3K3 w - - 149 90"), claims=False) is None
+    assert outcome(chess.Board("4k3/8/8/8/8/8/8/R3K3 w - - 150 90"), claims=False) is Outcome.DRAWN
