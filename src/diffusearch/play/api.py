@@ -25,6 +25,7 @@ from diffusearch.play.schemas import (
     PuzzleAgentRequest,
     PuzzleAttempt,
     PuzzleCard,
+    PuzzleSolution,
     PuzzleTry,
     PuzzleVerdict,
     Refusal,
@@ -124,6 +125,12 @@ def try_puzzle(number: PuzzleId, tried: PuzzleTry) -> PuzzleVerdict:
         reply = None  # another mate: nothing left to answer
     over = reply is None
     return PuzzleVerdict(right=right, solved=right and over, reply=reply, solution=puzzle.san() if over else None)
+
+
+@router.get("/puzzles/{number}/solution", operation_id="puzzle_solution")
+def puzzle_solution(number: PuzzleId) -> PuzzleSolution:
+    """For those who give up."""
+    return PuzzleSolution(solution=_puzzle(number).san())
 
 
 @router.post("/puzzles/{number}/agent", operation_id="agent_puzzle")

@@ -4,7 +4,8 @@
 
 No outside games or puzzles are used. A position is kept if, at the verifying effort, the best move wins and the
 second best does not, for every move of the solver; the line goes on while the win stays unique. The rating is an
-estimate: it grows with the log of the nodes after which Stockfish settles on the first move.
+estimate: it grows with the depth at which Stockfish settles on the first move. Easy and hard ones are kept in
+balance: no band of depths may fill more than a quarter of the set.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import argparse
 import json
 import os
 import random
-import tempfile
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import chess
@@ -26,7 +27,8 @@ from diffusearch.errors import UserError
 WINS = 300  # centipawns (mover's view) from which the best move counts as winning
 HOLDS = 80  # centipawns up to which the second best counts as not winning
 MATE = 100_000
-LADDER = tuple(4**k for k in range(2, 9))  # 16 .. 65536 nodes: at which rung is the move found for good?
+BAND = 3  # depths that count as equally hard
+QUICK = 4000  # nodes for the first look at a position
 LONGEST = 3  # solver's moves
 
 
@@ -37,6 +39,15 @@ class Judged:
     best: chess.Move
     score: int
     second: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the file."""
+
+    fen: str
+    solution: str
+    rating: int
 
 
 class Smith:
@@ -89,15 +100,24 @@ class Smith:
             board.push(reply)
         return line if len(line) % 2 else line[:-1]  # the opponent's last answer proves nothing
 
-    def rating(self, board: chess.Board, best: chess.Move, length: int) -> int:
-        """600 where 16 nodes are enough, 200 more for each fourfold effort, 100 for each further move."""
-        settled = len(LADDER)
-        for rung, nodes in reversed(list(enumerate(LADDER))):
-            found = self._engine.play(board, chess.engine.Limit(nodes=nodes), game=object()).move
-            if found != best:
-                break
-            settled = rung
-        return 600 + 200 * settled + 100 * (length - 1)
+    def settled(self, board: chess.Board, best: chess.Move) -> int:
+        """The depth from which on the engine's first choice is `best`, up to the verifying effort."""
+        since = 0
+        with self._engine.analysis(board, chess.engine.Limit(nodes=self._nodes), game=object()) as analysis:
+            for info in analysis:
+                depth, line = info.get("depth"), info.get("pv")
+                if depth is None or not line:
+                    continue
+                if line[0] != best:
+                    since = 0
+                elif not since:
+                    since = depth
+        return since
+
+
+def rating_of(depth: int, length: int) -> int:
+    """600 for what is seen at once, 75 more for each ply of depth, 100 for each further move to find."""
+    return 600 + 75 * (depth - 1) + 100 * (length - 1)
 
 
 def obvious(board: chess.Board, move: chess.Move) -> bool:
@@ -107,9 +127,10 @@ def obvious(board: chess.Board, move: chess.Move) -> bool:
     return victim is not None and ((last is not None and last.to_square == move.to_square) or victim == chess.QUEEN)
 
 
-def make(count: int, seed: int, nodes: int, stockfish: str) -> list[dict[str, object]]:
+def make(count: int, seed: int, nodes: int, stockfish: str) -> list[Entry]:
     """`count` puzzles, easiest first, no position twice, at most two from one game."""
-    out: dict[str, dict[str, object]] = {}
+    out: dict[str, Entry] = {}
+    bands: Counter[int] = Counter()
     try:
         engine = chess.engine.SimpleEngine.popen_uci(stockfish)
     except FileNotFoundError as error:
@@ -120,20 +141,23 @@ def make(count: int, seed: int, nodes: int, stockfish: str) -> list[dict[str, ob
         while len(out) < count:
             taken = 0
             for board in smith.weak_game():
-                quick = smith.judge(board, 2000)
+                quick = smith.judge(board, QUICK)
                 if quick is None or quick.score < WINS or quick.second > HOLDS or obvious(board, quick.best):
                     continue
-                line = smith.solution(board)
-                if not line or obvious(board, line[0]):
+                depth = smith.settled(board, quick.best)
+                if not depth or bands[depth // BAND] * 4 >= count:
                     continue
-                fen = board.fen()
-                rating = smith.rating(board.copy(stack=False), line[0], (len(line) + 1) // 2)
-                out[board.epd()] = {"fen": fen, "solution": " ".join(m.uci() for m in line), "rating": rating}
+                line = smith.solution(board)
+                if not line or line[0] != quick.best:
+                    continue
+                bands[depth // BAND] += 1
+                rating = rating_of(depth, (len(line) + 1) // 2)
+                out[board.epd()] = Entry(board.fen(), " ".join(move.uci() for move in line), rating)
                 taken += 1
+                print(f"{len(out)} of {count}, settled at depth {depth}", flush=True)
                 if taken == 2 or len(out) >= count:
                     break
-            print(f"{len(out)} of {count}", flush=True)
-    return sorted(out.values(), key=lambda entry: (entry["rating"], entry["fen"]))
+    return sorted(out.values(), key=lambda entry: (entry.rating, entry.fen))
 
 
 def main() -> None:
@@ -147,12 +171,14 @@ def main() -> None:
     found = make(arguments.count, arguments.seed, arguments.nodes, arguments.stockfish)
     note = f"made by diffusearch.play.puzzlesmith, seed {arguments.seed}, {arguments.nodes} nodes"
     text = '{"source": ' + json.dumps(note) + ', "puzzles": [\n'
-    text += ",\n".join(json.dumps(entry) for entry in found) + "\n]}\n"
-    with tempfile.NamedTemporaryFile("w", dir=arguments.out.parent, delete=False, encoding="utf-8") as file:
+    text += ",\n".join(json.dumps(asdict(entry)) for entry in found) + "\n]}\n"
+    # Written whole or not at all: beside its place first, then moved there.
+    draft = arguments.out.with_suffix(".tmp")
+    with draft.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    Path(file.name).replace(arguments.out)
+    draft.replace(arguments.out)
 
 
 if __name__ == "__main__":

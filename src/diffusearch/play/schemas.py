@@ -164,6 +164,10 @@ class PuzzleVerdict(Message):
     solution: list[str] | None = Field(description="the whole solution in SAN, once it is over")
 
 
+class PuzzleSolution(Message):
+    solution: list[str] = Field(description="both sides' moves in SAN")
+
+
 class PuzzleAgentRequest(Message):
     agent: str = Field(min_length=1, max_length=80)
     level: int | None = Field(default=None, ge=0, le=99)

@@ -1,0 +1,143 @@
+// Boards on the page: the one that is played on, and small ones that only show. Both are <g-chess-board>.
+// A board is told what to show by a `BoardSpec`; positions are set after each drawing (see `syncBoards`).
+
+import "gchessboard";
+import type { GChessBoardElement, Piece, Position, Square } from "gchessboard";
+import { html, nothing, svg, type TemplateResult } from "lit-html";
+import type { LegalMove, LinePly, Side } from "./api";
+
+
+export interface Arrow {
+  from: string;
+  to: string;
+  number: number;
+  kind: "own" | "foe" | "bad"; // the side that thinks, the other side, a move that is not legal where it is played
+}
+
+export interface BoardSpec {
+  id: string;
+  fen: string;
+  orientation: Side;
+  turn: Side | undefined; // whose pieces may be picked up; undefined with no legal moves
+  legal: LegalMove[];
+  hold: boolean; // leave the pieces where the player put them until the server has answered
+  marks: Record<string, string>; // square -> class names
+  arrows: Arrow[];
+  onMove: (from: string, to: string) => void;
+}
+
+const specs = new Map<string, BoardSpec>();
+
+export function boardView(spec: BoardSpec): TemplateResult {
+  specs.set(spec.id, spec);
+  const moveStart = (event: CustomEvent<{ from: string; setTargets: (squares: string[]) => void }>): void => {
+    const legal = specs.get(spec.id)?.legal ?? [];
+    event.detail.setTargets(legal.filter((move) => move.source === event.detail.from).map((move) => move.target));
+  };
+  const moveFinished = (event: CustomEvent<{ from: string; to: string }>): void => {
+    specs.get(spec.id)?.onMove(event.detail.from, event.detail.to);
+  };
+  return html`<div class="board">
+    <g-chess-board
+      id=${spec.id}
+      interactive
+      animation-duration="150"
+      orientation=${spec.orientation}
+      turn=${spec.turn ?? "white"}
+      .arrows=${spec.arrows.map(({ from, to, number, kind }) => ({
+        from,
+        to,
+        brush: kind,
+        weight: number > 2 ? "light" : "normal",
+      }))}
+      @movestart=${moveStart}
+      @movefinished=${moveFinished}
+    >
+      ${markViews(spec.marks)}
+    </g-chess-board>
+    ${numbersView(spec.arrows, spec.orientation)}
+  </div>`;
+}
+
+/** Give the drawn boards their positions. A board that already shows it is left alone, focus and drag included. */
+export function syncBoards(): void {
+  for (const [id, spec] of specs) {
+    const board = document.getElementById(id) as GChessBoardElement | null;
+    if (!board) specs.delete(id);
+    else if (!spec.hold && board.fen !== spec.fen.split(" ")[0]) board.fen = spec.fen;
+  }
+}
+
+/** A board that only shows; '?' is a square that is still masked. */
+export function miniBoard(
+  squares: string,
+  label: string,
+  orientation: Side,
+  marks: Record<string, string> = {},
+): TemplateResult {
+  const all = { ...marks };
+  const position: Position = {};
+  for (const [place, letter] of [...squares].entries()) {
+    const name = squareName(place) as Square;
+    if (letter === "?") all[name] = `masked ${all[name] ?? ""}`;
+    else if (letter !== ".") position[name] = pieceOf(letter);
+  }
+  return html`<div class="mini" role="img" aria-label=${label}>
+    <g-chess-board
+      aria-hidden="true"
+      coordinates="hidden"
+      animation-duration="0"
+      orientation=${orientation}
+      .position=${position}
+      >${markViews(all)}</g-chess-board
+    >
+  </div>`;
+}
+
+const TYPES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" } as const;
+
+function pieceOf(letter: string): Piece {
+  const low = letter.toLowerCase() as keyof typeof TYPES;
+  return { pieceType: TYPES[low], color: letter === low ? "black" : "white" };
+}
+
+/** Places count from a8 to h1. */
+export const squareName = (place: number): string => "abcdefgh"[place % 8]! + String(8 - Math.floor(place / 8));
+
+const markViews = (marks: Record<string, string>): TemplateResult[] =>
+  Object.entries(marks).map(([square, kind]) => html`<div slot=${square} class="mark ${kind}"></div>`);
+
+/** The numbers on the arrows, at two thirds of the way; on a board of 80 by 80. */
+function numbersView(arrows: Arrow[], orientation: Side): TemplateResult | typeof nothing {
+  if (!arrows.length) return nothing;
+  const middle = (square: string): [number, number] => {
+    const [file, rank] = ["abcdefgh".indexOf(square[0]!), Number(square[1]) - 1];
+    return orientation === "white" ? [10 * file + 5, 75 - 10 * rank] : [75 - 10 * file, 10 * rank + 5];
+  };
+  const taken = new Set<string>();
+  const discs = arrows.map((arrow) => {
+    const [x1, y1] = middle(arrow.from);
+    const [x2, y2] = middle(arrow.to);
+    let share = 0.62;
+    const at = (): [number, number] => [x1 + share * (x2 - x1), y1 + share * (y2 - y1)];
+    const key = (): string => at().map((v) => Math.round(v / 4)).join();
+    while (taken.has(key()) && share > 0.2) share -= 0.14; // beside a number that is already there
+    taken.add(key());
+    const [x, y] = at();
+    return svg`<g class="number ${arrow.kind}"><circle cx=${x} cy=${y} r="2"></circle>
+      <text x=${x} y=${y} dy="0.36em">${arrow.number}</text></g>`;
+  });
+  return html`<svg class="numbers" viewBox="0 0 80 80" aria-hidden="true">${discs}</svg>`;
+}
+
+/** The arrows of a line; `skip` leaves out the moves that are on the board already. */
+export function arrowsOf(line: LinePly[], moves: (string | null)[] | null, skip: number): Arrow[] {
+  const arrows: Arrow[] = [];
+  line.forEach((ply, index) => {
+    const uci = moves ? moves[index] : ply.uci;
+    if (index < skip || !uci || uci === "0000") return;
+    const kind = uci === ply.uci && !ply.legal ? "bad" : index % 2 ? "foe" : "own";
+    arrows.push({ from: uci.slice(0, 2), to: uci.slice(2, 4), number: index + 1, kind });
+  });
+  return arrows;
+}

@@ -1,0 +1,68 @@
+// What outlives a reload: the game, the settings and the ratings (local storage), and positions in links (the hash).
+
+import type { Game } from "./api";
+import type { State } from "./state";
+
+const KEY = "diffusearch";
+
+export function save(state: State): void {
+  const { play, puzzles } = state;
+  const kept = {
+    game: play.game,
+    human: play.human,
+    names: play.names,
+    opponent: play.opponent,
+    resigned: play.resigned,
+    flipped: play.flipped,
+    arrows: state.arrows,
+    sound: state.sound,
+    rating: puzzles.rating,
+    agentRatings: puzzles.agentRatings,
+    done: puzzles.done,
+  };
+  try {
+    localStorage.setItem(KEY, JSON.stringify(kept));
+  } catch {
+    // Private windows may forbid storage: the page works without it.
+  }
+}
+
+export function restore(state: State): void {
+  let kept: Record<string, unknown>;
+  try {
+    kept = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Record<string, unknown>;
+  } catch {
+    return;
+  }
+  const has = (key: string, kind: string) => typeof kept[key] === kind && kept[key] !== null;
+  for (const key of ["human", "opponent", "names", "flipped", "resigned"] as const) {
+    if (has(key, typeof state.play[key]) || (key === "resigned" && has(key, "string"))) {
+      Object.assign(state.play, { [key]: kept[key] });
+    }
+  }
+  if (isGame(kept.game)) state.play.game = kept.game;
+  if (has("arrows", "boolean")) state.arrows = kept.arrows as boolean;
+  if (has("sound", "boolean")) state.sound = kept.sound as boolean;
+  if (has("rating", "number")) state.puzzles.rating = kept.rating as number;
+  if (has("agentRatings", "object")) state.puzzles.agentRatings = kept.agentRatings as Record<string, number>;
+  if (Array.isArray(kept.done)) state.puzzles.done = kept.done.filter((id): id is number => typeof id === "number");
+}
+
+function isGame(value: unknown): value is Game {
+  const game = value as Game | null;
+  return !!game && Array.isArray(game.moves) && (game.fen === null || typeof game.fen === "string");
+}
+
+export function linkTo(game: Game): string {
+  const words = new URLSearchParams();
+  if (game.fen) words.set("fen", game.fen);
+  if (game.moves.length) words.set("moves", game.moves.join(","));
+  return `${location.origin}${location.pathname}#${words.toString()}`;
+}
+
+/** The game in the address, or null if it holds none. The server checks it like any other. */
+export function linked(): Game | null {
+  const words = new URLSearchParams(location.hash.slice(1));
+  if (!words.has("fen") && !words.has("moves")) return null;
+  return { fen: words.get("fen"), moves: (words.get("moves") ?? "").split(",").filter(Boolean) };
+}

@@ -1,0 +1,111 @@
+// The page begins here: fetch who can be played, restore the game, and draw the state whenever it changes.
+
+import { html, nothing, render } from "lit-html";
+import { api } from "./api";
+import { syncBoards } from "./boards";
+import * as game from "./game";
+import { restore } from "./keep";
+import { openCompare, openPuzzles } from "./rivals";
+import { shownPly, type Mode, type Opponent } from "./state";
+import { attempt, changed, drawWith, state } from "./store";
+import "./style.css";
+import { dialogView, syncDialog } from "./view-dialogs";
+import { toggle } from "./view-parts";
+import { openNew, playView } from "./view-play";
+import { compareView, puzzlesView } from "./view-rivals";
+
+const MODES: [Mode, string][] = [
+  ["play", "Play"],
+  ["compare", "Compare"],
+  ["puzzles", "Puzzles"],
+];
+
+function page() {
+  return html`
+    <header class="top">
+      <h1>Diffu<span>Search</span></h1>
+      <nav aria-label="Modes">
+        ${MODES.map(
+          ([mode, label]) => html`<button
+            type="button"
+            class=${state.mode === mode ? "here" : ""}
+            aria-current=${state.mode === mode ? "page" : nothing}
+            @click=${() => go(mode)}
+          >
+            ${label}
+          </button>`,
+        )}
+      </nav>
+      ${toggle("Sounds", state.sound, (on) => {
+        state.sound = on;
+        changed();
+      })}
+    </header>
+    ${state.problem ? html`<p class="problem banner" role="alert">${state.problem}</p>` : nothing}
+    ${state.mode === "play" ? playView() : state.mode === "compare" ? compareView() : puzzlesView()}
+    <footer>
+      <p>
+        Keys: <kbd>←</kbd> <kbd>→</kbd> browse, <kbd>n</kbd> new game, <kbd>u</kbd> take back, <kbd>f</kbd> flip,
+        <kbd>i</kbd> imagine here. On the board: <kbd>Tab</kbd>, arrow keys, <kbd>Enter</kbd>. Pieces by Colin M.L. Burnett.
+      </p>
+    </footer>
+    <div class="hidden" role="status" aria-live="polite">${state.said}</div>
+    ${dialogView()}
+  `;
+}
+
+function go(mode: Mode): void {
+  state.mode = mode;
+  state.problem = null;
+  if (mode === "compare") void openCompare();
+  if (mode === "puzzles") void openPuzzles();
+  changed();
+}
+
+function keys(event: KeyboardEvent): void {
+  const target = event.composedPath()[0] as HTMLElement;
+  if (event.ctrlKey || event.metaKey || event.altKey || state.dialog || state.mode !== "play") return;
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+  const onBoard = !!(event.target as HTMLElement).closest("g-chess-board");
+  const ply = shownPly(state.play);
+  const acts: Record<string, () => void> = {
+    n: openNew,
+    u: game.takeBack,
+    f: game.flip,
+    i: () => void game.imagine(),
+    ...(onBoard ? {} : { ArrowLeft: () => game.browse(ply - 1), ArrowRight: () => game.browse(ply + 1) }),
+  };
+  const act = acts[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+/** The first agent that can play here; agents of the last visit are kept if they still can. */
+function settle(kept: Opponent, choice: number): Opponent {
+  const able = state.agents.filter((card) => card.problem === null);
+  const card = able.find((each) => each.id === kept.agent) ?? able[choice] ?? able[0];
+  if (!card) return kept;
+  const level = card.id === kept.agent ? Math.min(kept.level, card.levels.length - 1) : card.default;
+  return { agent: card.id, level };
+}
+
+async function begin(): Promise<void> {
+  restore(state);
+  const root = document.getElementById("page")!;
+  drawWith(() => {
+    render(page(), root);
+    syncBoards();
+    syncDialog();
+  });
+  changed();
+  document.addEventListener("keydown", keys);
+  window.addEventListener("hashchange", () => void game.open());
+  await attempt(async () => void (state.agents = await api.agents()));
+  state.play.opponent = settle(state.play.opponent, 0);
+  state.puzzles.opponent = settle(state.puzzles.opponent, 0);
+  state.compare.sides.forEach((side, index) => (side.opponent = settle(side.opponent, index)));
+  await game.open();
+}
+
+void begin();

@@ -1,0 +1,131 @@
+// Comparing two agents on one position, and solving puzzles against one.
+
+import { api, type Game } from "./api";
+import { shownGame } from "./game";
+import { tap } from "./sound";
+import { atEnd, type ComparedAgent } from "./state";
+import { attempt, changed, state } from "./store";
+
+const { compare, puzzles } = state;
+const STEP = 32; // rating points at stake in one puzzle (Elo's K)
+
+/** Take over the position that is on the board of the game. */
+export async function openCompare(): Promise<void> {
+  const root = shownGame();
+  if (JSON.stringify(root) === JSON.stringify(compare.root) && compare.position) return;
+  await setRoot(root);
+}
+
+async function setRoot(root: Game): Promise<void> {
+  await attempt(async () => {
+    const position = await api.position(root);
+    for (const side of compare.sides) Object.assign(side, { thought: null, showing: atEnd() });
+    Object.assign(compare, { root, position });
+  });
+}
+
+export async function compareBoth(): Promise<void> {
+  await Promise.all(compare.sides.map(askSide));
+}
+
+async function askSide(side: ComparedAgent): Promise<void> {
+  side.thinking = true;
+  changed();
+  const root = compare.root;
+  await attempt(async () => {
+    const thought = await api.think(root, side.opponent.agent, side.opponent.level);
+    if (root === compare.root) Object.assign(side, { thought, showing: atEnd() });
+  });
+  side.thinking = false;
+  changed();
+}
+
+export async function openPuzzles(): Promise<void> {
+  if (puzzles.list.length) return;
+  await attempt(async () => void (puzzles.list = await api.puzzles()));
+  await nextPuzzle();
+}
+
+/** The puzzle nearest to the player's rating among those not yet seen; all of them again after the last. */
+export async function nextPuzzle(): Promise<void> {
+  let open = puzzles.list.filter((card) => !puzzles.done.includes(card.id));
+  if (!open.length) {
+    puzzles.done = [];
+    open = puzzles.list;
+  }
+  const far = (rating: number): number => Math.abs(rating - puzzles.rating);
+  const current = open.reduce((best, card) => (far(card.rating) < far(best.rating) ? card : best));
+  Object.assign(puzzles, {
+    current,
+    moves: [],
+    outcome: "open",
+    solution: null,
+    attempt: null,
+    attempting: false,
+    showing: atEnd(),
+  });
+  await look();
+}
+
+async function look(): Promise<void> {
+  const fen = puzzles.current?.fen ?? null;
+  await attempt(async () => void (puzzles.position = await api.position({ fen, moves: puzzles.moves })));
+  puzzles.pending = false;
+  changed();
+}
+
+export async function tryMove(uci: string): Promise<void> {
+  const puzzle = puzzles.current;
+  if (!puzzle || puzzles.outcome !== "open") return;
+  puzzles.pending = true;
+  await attempt(async () => {
+    const verdict = await api.tryPuzzle(puzzle.id, [...puzzles.moves, uci]);
+    puzzles.moves = [...puzzles.moves, uci, ...(verdict.reply ? [verdict.reply] : [])];
+    puzzles.solution = verdict.solution;
+    if (!verdict.right || verdict.solved) finish(verdict.solved);
+    state.said = verdict.solved ? "Solved" : verdict.right ? "Right, go on" : "Not the move";
+    if (state.sound) tap(verdict.right ? "move" : "end");
+  });
+  await look();
+}
+
+/** Give up: counts as not solved. */
+export async function giveUp(): Promise<void> {
+  const puzzle = puzzles.current;
+  if (!puzzle || puzzles.outcome !== "open") return;
+  await attempt(async () => {
+    puzzles.solution = (await api.solution(puzzle.id)).solution;
+    finish(false);
+  });
+}
+
+function finish(solved: boolean): void {
+  const puzzle = puzzles.current!;
+  puzzles.outcome = solved ? "solved" : "failed";
+  puzzles.done.push(puzzle.id);
+  puzzles.rating = moved(puzzles.rating, puzzle.rating, solved);
+  void letAgentTry();
+}
+
+async function letAgentTry(): Promise<void> {
+  const puzzle = puzzles.current!;
+  const { agent, level } = puzzles.opponent;
+  puzzles.attempting = true;
+  changed();
+  await attempt(async () => {
+    const tried = await api.agentPuzzle(puzzle.id, agent, level);
+    if (puzzles.current !== puzzle) return;
+    puzzles.attempt = tried;
+    const name = ratingKey();
+    puzzles.agentRatings[name] = moved(puzzles.agentRatings[name] ?? 1200, puzzle.rating, tried.solved);
+  });
+  puzzles.attempting = false;
+  changed();
+}
+
+export const ratingKey = (): string => `${puzzles.opponent.agent}/${puzzles.opponent.level}`;
+
+function moved(own: number, puzzle: number, solved: boolean): number {
+  const expected = 1 / (1 + 10 ** ((puzzle - own) / 400));
+  return Math.round(own + STEP * ((solved ? 1 : 0) - expected));
+}

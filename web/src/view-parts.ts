@@ -1,0 +1,66 @@
+// Small parts that several views share.
+
+import { html, nothing, type TemplateResult } from "lit-html";
+import { cardOf, type Opponent } from "./state";
+import { changed, state } from "./store";
+
+/** Who plays, and how strong: a list and, where there is a choice, a slider whose label says what it means. */
+export function opponentPicker(opponent: Opponent, id: string, pick: (opponent: Opponent) => void): TemplateResult {
+  const card = cardOf(state, opponent.agent);
+  const chooseAgent = (event: Event): void => {
+    const agent = (event.target as HTMLSelectElement).value;
+    pick({ agent, level: cardOf(state, agent)?.default ?? 0 });
+    changed();
+  };
+  const chooseLevel = (event: Event): void => {
+    pick({ ...opponent, level: Number((event.target as HTMLInputElement).value) });
+    changed();
+  };
+  return html`<div class="picker">
+    <label for="${id}-agent">Agent</label>
+    <select id="${id}-agent" @change=${chooseAgent}>
+      ${state.agents.map(
+        (each) => html`<option
+          value=${each.id}
+          ?selected=${each.id === opponent.agent}
+          ?disabled=${each.problem !== null}
+        >
+          ${each.name}${each.problem === null ? "" : " (not here)"}
+        </option>`,
+      )}
+    </select>
+    ${card && card.levels.length > 1
+      ? html`<label for="${id}-level">Strength</label>
+          <div class="level">
+            <input
+              id="${id}-level"
+              type="range"
+              min="0"
+              max=${card.levels.length - 1}
+              .value=${String(opponent.level)}
+              aria-valuetext=${card.levels[opponent.level] ?? ""}
+              @input=${chooseLevel}
+            />
+            <span>${card.levels[opponent.level] ?? ""}</span>
+          </div>`
+      : nothing}
+    ${card ? html`<p class="about">${card.about}</p>` : nothing}
+  </div>`;
+}
+
+export const button = (label: string, act: () => void, extra: { off?: boolean; main?: boolean; hint?: string } = {}) =>
+  html`<button
+    type="button"
+    class=${extra.main ? "main" : ""}
+    title=${extra.hint ?? nothing}
+    ?disabled=${extra.off ?? false}
+    @click=${act}
+  >
+    ${label}
+  </button>`;
+
+export const toggle = (label: string, on: boolean, act: (on: boolean) => void): TemplateResult =>
+  html`<label class="toggle"
+    ><input type="checkbox" .checked=${on} @change=${(event: Event) => act((event.target as HTMLInputElement).checked)} />
+    ${label}</label
+  >`;
