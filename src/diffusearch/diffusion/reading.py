@@ -1,0 +1,165 @@
+"""From denoised tokens back to chess: samples become Imaginations, in the true colours of the game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import chess
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.imagination import Frame, Imagination, Ply
+from diffusearch.diffusion.sampling import Sample
+from diffusearch.tokens import moves
+from diffusearch.tokens.layout import Layout
+from diffusearch.tokens.states import InvalidState
+from diffusearch.tokens.values import BIN_VALUES
+
+Ints = npt.NDArray[np.int64]
+
+_LETTERS = ".PNBRQKpnbrqk?"  # of piece codes, White's first; the last is the mask
+
+
+def read_sample(
+    sample: Sample, boards: Sequence[chess.Board], layout: Layout, decoding: Decoding
+) -> list[Imagination]:
+    """One Imagination for each board: the most likely of its `decoding.imaginations` samples."""
+    per_board = decoding.imaginations
+    best = sample.log_probability.view(-1, per_board).argmax(1) + torch.arange(len(boards)) * per_board
+    out = []
+    for board, index in zip(boards, best.tolist(), strict=True):
+        out.append(_read_one(sample, index, board, layout))
+    return out
+
+
+def _read_one(sample: Sample, index: int, board: chess.Board, layout: Layout) -> Imagination:
+    tokens: Ints = sample.tokens[index].numpy()
+    reader = Reader(layout, board)
+    assert sample.move_log_probabilities is not None and sample.raw_move_logits is not None
+    shares = sample.move_log_probabilities[index].exp()
+    legal_ids = [reader.token(move) for move in board.legal_moves]
+    on_legal = shares[legal_ids].double()
+    on_legal = on_legal / on_legal.sum().clamp(min=1e-300)
+    probabilities = {
+        move.uci(): float(share) for move, share in zip(board.legal_moves, on_legal.tolist(), strict=True)
+    }
+    raw = sample.raw_move_logits[index].double().softmax(-1)
+    value = None
+    segment = layout.segment("v", 0)
+    if segment is not None and not segment.given:
+        value = float(BIN_VALUES[tokens[segment.start]])
+    elif sample.value_logits is not None:
+        value = float(sample.value_logits[index].softmax(-1) @ torch.from_numpy(BIN_VALUES))
+    line = reader.line(tokens)
+    return Imagination(
+        root=board.fen(),
+        move=reader.move(tokens, 0) or moves.NONE_UCI,
+        probabilities=probabilities,
+        line=line,
+        film=tuple(reader.frame(step, frame[index]) for step, frame in enumerate(sample.film)),
+        log_probability=float(sample.log_probability[index]),
+        value=value,
+        legal_mass=float(raw[legal_ids].sum()),
+        raw_legal=int(raw.argmax()) in set(legal_ids),
+        steps=int(sample.steps[index]),
+    )
+
+
+class Reader:
+    """Reads the tokens of records that start from one root."""
+
+    def __init__(self, layout: Layout, root: chess.Board) -> None:
+        self.layout, self.root = layout, root
+        self.turned = layout.encoding.turned and not root.turn
+
+    def token(self, move: chess.Move) -> int:
+        """The token of a move in the record's frame."""
+        token = moves.MOVE_ID[move.uci()]
+        return int(moves.TURN[token]) if self.turned else token
+
+    def move(self, tokens: Ints, ply: int) -> str | None:
+        """UCI of the action at a ply; None if the paradigm has none there, it is masked, or the game is over."""
+        segment = self.layout.segment("a", ply)
+        if segment is None or tokens[segment.start] >= moves.NONE:
+            return None
+        token = int(tokens[segment.start])
+        return moves.id_uci(int(moves.TURN[token]) if self.turned else token)
+
+    def squares(self, tokens: Ints, ply: int) -> str | None:
+        """The board of the state at a ply as 64 characters from a8, '?' where masked."""
+        segment = self.layout.segment("s", ply)
+        if segment is None:
+            return None
+        codes = np.empty(64, dtype=np.int64)
+        codes[self.layout.encoding.squares] = tokens[segment.start : segment.start + 64]
+        if self.turned:  # own pieces are Black's: back to absolute colours and ranks
+            codes = codes[np.arange(64) ^ 56]
+            codes = np.where((codes >= 1) & (codes <= 6), codes + 6, np.where((codes >= 7) & (codes <= 12), codes - 6, codes))
+        return "".join(_LETTERS[codes[square ^ 56]] for square in range(64))
+
+    def board(self, tokens: Ints, ply: int) -> chess.Board:
+        """The state at a ply; raises InvalidState."""
+        segment = self.layout.segment("s", ply)
+        assert segment is not None
+        number = self.root.fullmove_number + (ply + (not self.root.turn)) // 2
+        span = tokens[segment.start : segment.start + len(self.layout.encoding.slots)]
+        return self.layout.encoding.decode(span, self.root.turn, number)
+
+    def line(self, tokens: Ints) -> tuple[Ply, ...]:
+        """The imagined plies, up to the end of the game as the model sees it."""
+        plies: list[Ply] = []
+        here: chess.Board | None = self.root  # the state that the next move is played in, as imagined
+        has_states = self.layout.segment("s", 1) is not None
+        for ply in range(self.layout.horizon):
+            uci = self.move(tokens, ply)
+            if uci is None and self.layout.segment("a", ply) is not None:
+                if ply == 0:
+                    plies.append(Ply(None, False, None, "the game is not over at the root", False))
+                break  # the model says that the game is over
+            result = None  # what the move truly gives
+            legal = False
+            if uci is not None and here is not None:
+                move = chess.Move.from_uci(uci)
+                legal = here.is_legal(move)
+                if legal:
+                    result = here.copy(stack=False)
+                    result.push(move)
+            state, problem, follows, squares, wrong = None, None, False, None, ()
+            following: chess.Board | None = result if not has_states else None
+            if self.layout.segment("s", ply + 1) is not None:
+                squares = self.squares(tokens, ply + 1)
+                try:
+                    following = self.board(tokens, ply + 1)
+                    state = following.fen()
+                    follows = result is not None and result.fen() == state
+                except InvalidState as error:
+                    problem = str(error)
+                if result is not None and squares is not None:
+                    wrong = _differences(squares, result)
+            plies.append(Ply(uci, legal, state, problem, follows, squares, wrong))
+            here = following
+        return tuple(plies)
+
+    def frame(self, step: int, tokens: Tensor) -> Frame:
+        """The record after a step of denoising."""
+        ids: Ints = tokens.numpy()
+        shown: list[str | None] = []
+        for ply in range(self.layout.horizon):
+            segment = self.layout.segment("a", ply)
+            over = segment is not None and ids[segment.start] == moves.NONE
+            shown.append(moves.NONE_UCI if over else self.move(ids, ply))
+        boards = [self.squares(ids, ply) for ply in range(1, self.layout.horizon)]
+        return Frame(step, tuple(shown), tuple(board for board in boards if board is not None))
+
+
+def _differences(squares: str, board: chess.Board) -> tuple[int, ...]:
+    """Squares (a1 = 0) where 64 characters from a8 differ from a board."""
+    out = []
+    for square in chess.SQUARES:
+        piece = board.piece_at(square)
+        if squares[square ^ 56] != (piece.symbol() if piece else "."):
+            out.append(square)
+    return tuple(out)

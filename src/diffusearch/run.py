@@ -1,0 +1,204 @@
+"""A trained model, opened for use: positions in, priors, values or imaginations out.
+
+A run folder holds recipe.toml and weights.safetensors. This is the border between chess (boards, moves) and tensors:
+everything before it speaks python-chess, everything behind it speaks tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import chess
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from diffusearch.data.loader import tokenise
+from diffusearch.data.records import LEGAL_BYTES, UNKNOWN, legal_bits
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.imagination import Imagination
+from diffusearch.diffusion.process import make_process
+from diffusearch.diffusion.reading import read_sample
+from diffusearch.diffusion.sampling import Sample
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens import moves, states
+from diffusearch.tokens.layout import Layout
+from diffusearch.tokens.values import BIN_VALUES
+from diffusearch.training.checkpoint import load_tensors, load_weights
+from diffusearch.training.recipe import Recipe, load_recipe
+
+_BATCH = 256  # positions at a time
+
+
+class Run:
+    """A model with its recipe."""
+
+    def __init__(self, recipe: Recipe, net: Denoiser) -> None:
+        self.recipe, self.net = recipe, net.eval()
+        self.process = make_process(recipe.process.kind, recipe.process.timesteps)
+        self.layout = net.layout
+
+    @classmethod
+    def load(cls, path: str | Path) -> Run:
+        """Open a run folder; damaged or foreign files are refused with the reason."""
+        folder = Path(path)
+        if not folder.is_dir():
+            raise UserError(f"{folder} is no run folder: give the folder that `diffusearch train` wrote")
+        recipe = load_recipe(folder / "recipe.toml")
+        net = Denoiser(recipe.model)
+        weights, _ = load_tensors(folder / "weights.safetensors")
+        load_weights(net, weights, folder / "weights.safetensors")
+        return cls(recipe, net)
+
+    @property
+    def name(self) -> str:
+        return self.recipe.name
+
+    @property
+    def paradigm(self) -> str:
+        return self.recipe.model.paradigm
+
+    @property
+    def horizon(self) -> int:
+        return self.recipe.model.horizon
+
+    @property
+    def knows_values(self) -> bool:
+        """Whether `values` works: a value is predicted from the state alone, or there is a root value head."""
+        return self.net.root_value is not None or self.paradigm == "s-v"
+
+    def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
+        """For each position the probabilities of its legal moves, in one network call (sum 1)."""
+        out: list[dict[chess.Move, float]] = []
+        for part in _parts(boards):
+            sample = self._sample(part, Decoding(steps=1), self.layout.truncated(1), torch.Generator(), None)
+            assert sample.move_log_probabilities is not None
+            shares = sample.move_log_probabilities.exp().double().numpy()
+            out.extend(self._shares(board, row) for board, row in zip(part, shares, strict=True))
+        return out
+
+    def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float64]:
+        """Win probability of the side to move in each position [n]; the positions need not have legal moves."""
+        if not self.knows_values:
+            raise UserError(f"the run {self.name!r} ({self.paradigm}) knows no values: use an s-v run")
+        out = [np.zeros(0)]
+        for part in _parts(boards):
+            layout = self.layout.truncated(1)
+            given = self.given(part, layout)
+            with torch.inference_mode():
+                hidden = self.net.hidden(_noised(given, layout), layout)
+                if self.paradigm == "s-v":
+                    logits = self.net.logits(hidden, layout)["value"][:, 0]
+                else:
+                    logits = self.net.value_logits(hidden, layout)
+            out.append((logits.float().softmax(-1) @ torch.from_numpy(BIN_VALUES)).double().numpy())
+        return np.concatenate(out)
+
+    def action_values(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
+        """For each position the win probability of the mover after each legal move (sa-v)."""
+        if self.paradigm != "sa-v":
+            raise UserError(f"the run {self.name!r} is {self.paradigm}, not sa-v: it knows no values of actions")
+        questions = [(board, move) for board in boards for move in board.legal_moves]
+        answers: list[float] = []
+        for start in range(0, len(questions), _BATCH):
+            part = questions[start : start + _BATCH]
+            given = self.given([board for board, _ in part], self.layout)
+            action = self.layout.segment("a", 0)
+            assert action is not None
+            given[:, action.start] = torch.tensor([self._token(board, move) for board, move in part])
+            with torch.inference_mode():
+                logits = self.net(_noised(given, self.layout), self.layout)["value"][:, 0]
+            answers.extend((logits.float().softmax(-1) @ torch.from_numpy(BIN_VALUES)).tolist())
+        out: list[dict[chess.Move, float]] = [{} for _ in boards]
+        owner = [index for index, board in enumerate(boards) for _ in board.legal_moves]
+        for index, (_, move), value in zip(owner, questions, answers, strict=True):
+            out[index][move] = value
+        return out
+
+    def imagine(
+        self,
+        boards: Sequence[chess.Board],
+        decoding: Decoding = Decoding(),
+        generator: torch.Generator | None = None,
+        legal: Sequence[Sequence[chess.Move]] | None = None,
+        horizon: int | None = None,
+    ) -> list[Imagination]:
+        """Denoise the next move of each position together with its future.
+
+        `legal` narrows the moves that may be played at each root; `horizon` imagines less far than the model can.
+        """
+        generator = generator or torch.Generator().manual_seed(0)
+        layout = self.layout.truncated(min(horizon or self.horizon, self.horizon))
+        out: list[Imagination] = []
+        size = max(1, _BATCH // decoding.imaginations)
+        for start in range(0, len(boards), size):
+            part = boards[start : start + size]
+            narrowed = None if legal is None else legal[start : start + size]
+            sample = self._sample(part, decoding, layout, generator, narrowed)
+            out.extend(read_sample(sample, part, layout, decoding))
+        return out
+
+    def _sample(
+        self,
+        boards: Sequence[chess.Board],
+        decoding: Decoding,
+        layout: Layout,
+        generator: torch.Generator,
+        narrowed: Sequence[Sequence[chess.Move]] | None,
+    ) -> Sample:
+        for board in boards:
+            if not any(board.generate_legal_moves()):
+                raise UserError(f"no legal move in {board.fen()!r}: the game is over")
+        given = self.given(boards, layout)
+        allowed = self.allowed(boards, narrowed)
+        times = decoding.imaginations
+        if times > 1:
+            given, allowed = given.repeat_interleave(times, 0), allowed.repeat_interleave(times, 0)
+        return self.process.sample(self.net, given, layout, decoding, generator, allowed)
+
+    def given(self, boards: Sequence[chess.Board], layout: Layout) -> Tensor:
+        """The given variables [n, given variables] of positions."""
+        count = len(boards)
+        arrays = {
+            "states": np.stack([states.board_row(board, board.turn) for board in boards])[:, None],
+            "moves": np.zeros((count, 1), dtype=np.uint16),
+            "values": np.full((count, 1), UNKNOWN, dtype=np.uint8),
+            "known": np.zeros(count, dtype=np.uint8),
+            "black": np.array([not board.turn for board in boards]),
+            "number": np.array([board.fullmove_number for board in boards], dtype=np.int64),
+            "legal": np.zeros((count, LEGAL_BYTES), dtype=np.uint8),
+        }
+        return tokenise(arrays, layout.truncated(1)).tokens[:, : layout.given_variables]
+
+    def allowed(self, boards: Sequence[chess.Board], narrowed: Sequence[Sequence[chess.Move]] | None) -> Tensor:
+        """The moves that may be played at each root [n, moves] bool, in the layout's frame."""
+        if narrowed is not None:
+            mask = np.zeros((len(boards), moves.VOCABULARY), dtype=bool)
+            for index, (board, some) in enumerate(zip(boards, narrowed, strict=True)):
+                mask[index, [self._token(board, move) for move in some]] = True
+            return torch.from_numpy(mask)
+        turned = self.layout.encoding.turned
+        bits = np.stack([legal_bits(board, board.turn if turned else chess.WHITE) for board in boards])
+        return torch.from_numpy(np.unpackbits(bits, axis=1, bitorder="little")[:, : moves.VOCABULARY].astype(bool))
+
+    def _token(self, board: chess.Board, move: chess.Move) -> int:
+        token = moves.MOVE_ID[move.uci()]
+        return int(moves.TURN[token]) if self.layout.encoding.turned and not board.turn else token
+
+    def _shares(self, board: chess.Board, shares: npt.NDArray[np.float64]) -> dict[chess.Move, float]:
+        found = {move: float(shares[self._token(board, move)]) for move in board.legal_moves}
+        total = sum(found.values())
+        return {move: share / total for move, share in found.items()}
+
+
+def _parts(boards: Sequence[chess.Board]) -> list[Sequence[chess.Board]]:
+    return [boards[start : start + _BATCH] for start in range(0, len(boards), _BATCH)]
+
+
+def _noised(given: Tensor, layout: Layout) -> Tensor:
+    """Given variables, everything else masked."""
+    masks = torch.from_numpy(layout.sizes[layout.given_variables :]).expand(len(given), -1)
+    return torch.cat([given, masks], dim=1)
