@@ -84,7 +84,17 @@ PUZZLES = [  # the FEN stands before the setup move
 def labelled(tmp_path: Path) -> Callable[..., Path]:
     def write(name: str = "labels-test.parquet", rows: list[tuple[str, str]] | None = None, **columns: Any) -> Path:
         rows = LABELLED if rows is None else rows
-        table = {"fen": [fen for fen, _ in rows], "line": [line for _, line in rows], **columns}
+        count = len(rows)
+        table: dict[str, Any] = {"fen": [fen for fen, _ in rows], "line": [line for _, line in rows]}
+        table |= {
+            "cp": [0] * count,
+            "mate": pa.nulls(count, pa.int16()),
+            "nodes": [1] * count,
+            "pool": ["mine"] * count,
+        }
+        table |= {"pool": ["mine"] * count, "game": list(range(count))}
+        table |= {"ply": [2 * chess.Board(fen).fullmove_number - 2 for fen, _ in rows]}
+        table |= {"played": [line[:4] for _, line in rows], **columns}
         path = tmp_path / name
         parquet.write_table(pa.table(table), path)
         return path

@@ -12,11 +12,11 @@ from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.diffusion.imagination import Imagination
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import action_accuracy, rating_band
-from diffusearch.evaluation.positions import labelled_files, phase, read_positions
+from diffusearch.evaluation.positions import Position, read_positions
 
 
 def test_oracle_scores_everything_in_batches(labelled: Callable[..., Path], oracle: Any) -> None:
-    positions = read_positions([labelled()])
+    positions = read_positions(labelled())
     done: list[int] = []
     figures = action_accuracy(oracle, positions, batch=3, progress=done.append)
     assert figures["n"] == 4
@@ -35,7 +35,7 @@ def test_oracle_scores_everything_in_batches(labelled: Callable[..., Path], orac
 
 
 def test_one_wrong_answer_costs_its_share(labelled: Callable[..., Path], oracle: Any) -> None:
-    positions = read_positions([labelled()])
+    positions = read_positions(labelled())
     oracle.answers[chess.Board(positions[3].fen).epd()] = "g1f1"
     figures = action_accuracy(oracle, positions)
     assert figures["accuracy"] == 0.75
@@ -43,21 +43,19 @@ def test_one_wrong_answer_costs_its_share(labelled: Callable[..., Path], oracle:
 
 
 def test_rating_and_values_are_used_where_the_file_has_them(labelled: Callable[..., Path], table: Any) -> None:
-    values = pa.array(
-        [[("f8g7", 30), ("b8c6", 0)], [("c8e6", 50), ("d8d5", -400)], None, None], pa.map_(pa.string(), pa.int32())
-    )
-    path = labelled(rating=pa.array([1100, 1210, None, 1390], pa.int32()), action_cp=values)
-    positions = read_positions([path])
+    values = ["f8g7:30 b8c6:0", "c8e6:#2 d8d5:400", None, None]
+    path = labelled(rating=pa.array([1100, 1210, None, 1390], pa.int16()), actions=values)
+    positions = read_positions(path)
     agent = table({chess.Board(positions[0].fen).epd(): "b8c6", chess.Board(positions[1].fen).epd(): "d8d5"})
     figures = action_accuracy(agent, positions)
     assert {name: share["n"] for name, share in figures["by_rating"].items()} == {"1000-1199": 1, "1200-1399": 2}
-    within = figures["within_centipawns"]  # the losses are 30 and 450
+    within = figures["within_centipawns"]  # the losses are 30 centipawns and a mate
     assert [within[cp]["accuracy"] for cp in ("10", "50", "200")] == [0.0, 0.5, 0.5]
     assert within["10"]["n"] == 2
 
 
 def test_raw_legality_stands_apart(labelled: Callable[..., Path], table: Any) -> None:
-    positions = read_positions([labelled()])[:2]
+    positions = read_positions(labelled())[:2]
 
     def imagined(legal: bool, mass: float) -> Imagination:
         return Imagination("", "", {}, (), raw_legal=legal, legal_mass=mass)
@@ -75,42 +73,36 @@ def test_an_illegal_move_is_an_error_and_not_a_miss(labelled: Callable[..., Path
             return Decision(chess.Move.from_uci("a1a8"), {})
 
     with pytest.raises(RuntimeError, match="illegal move a1a8"):
-        action_accuracy(Cheat(), read_positions([labelled()]))
+        action_accuracy(Cheat(), read_positions(labelled()))
 
 
 def test_limit_takes_the_first_rows_and_a_seed_draws(labelled: Callable[..., Path]) -> None:
     path = labelled()
-    everything = read_positions([path])
-    assert read_positions([path], limit=2) == everything[:2]
-    drawn = read_positions([path], limit=2, seed=5)
-    assert drawn == read_positions([path], limit=2, seed=5)
+    everything = read_positions(path)
+    assert read_positions(path, limit=2) == everything[:2]
+    drawn = read_positions(path, limit=2, seed=5)
+    assert drawn == read_positions(path, limit=2, seed=5)
     assert len(set(drawn)) == 2
-    assert any(read_positions([path], limit=2, seed=s) != everything[:2] for s in range(10))
+    assert any(read_positions(path, limit=2, seed=s) != everything[:2] for s in range(10))
     with pytest.raises(UserError, match="--limit 0"):
-        read_positions([path], limit=0)
+        read_positions(path, limit=0)
 
 
 def test_a_folder_is_all_its_files_by_name(labelled: Callable[..., Path], tmp_path: Path) -> None:
-    second, first = labelled("b.parquet"), labelled("a.parquet")
-    assert labelled_files(tmp_path) == [first, second]
-    assert len(read_positions(labelled_files(tmp_path))) == 8
+    labelled("b.parquet")
+    labelled("a.parquet")
+    assert len(read_positions(tmp_path)) == 8
 
 
 def test_bad_files_are_named(tmp_path: Path, labelled: Callable[..., Path]) -> None:
-    with pytest.raises(UserError, match="no labelled file at"):
-        labelled_files(tmp_path / "absent.parquet")
-    with pytest.raises(UserError, match=r"holds no \.parquet"):
-        labelled_files(tmp_path)
-    broken = tmp_path / "broken.parquet"
-    broken.write_bytes(b"not parquet")
-    with pytest.raises(UserError, match=r"broken\.parquet is not a readable Parquet"):
-        read_positions([broken])
+    with pytest.raises(UserError, match="absent"):
+        read_positions(tmp_path / "absent.parquet")
     with pytest.raises(UserError, match="no labelled position"):
-        read_positions([labelled(rows=[("8/8/8/4k3/8/4K3/8/8 w - - 0 1", "")])])
+        read_positions(labelled(rows=[("8/8/8/4k3/8/4K3/8/8 w - - 0 1", "")]))
 
 
 def test_phases_and_bands() -> None:
-    assert phase(chess.Board()) == "opening"
-    assert phase(chess.Board("r1bq1rk1/pp3ppp/2n2n2/8/8/2N2N2/PP3PPP/R1BQ1RK1 w - - 0 11")) == "middlegame"
-    assert phase(chess.Board("3r2k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 5")) == "endgame"
+    assert Position(chess.STARTING_FEN, ()).phase == "opening"
+    assert Position("r1bq1rk1/pp3ppp/2n2n2/8/8/2N2N2/PP3PPP/R1BQ1RK1 w - - 0 17", (), ply=32).phase == "middlegame"
+    assert Position("3r2k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 5", (), ply=8).phase == "endgame"
     assert [rating_band(rating) for rating in (399, 400, 1999)] == ["0200-0399", "0400-0599", "1800-1999"]

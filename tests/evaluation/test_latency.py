@@ -14,7 +14,7 @@ from diffusearch.evaluation.positions import read_positions
 def test_one_position_at_a_time_with_accuracy(labelled: Callable[..., Path], oracle: Any) -> None:
     games: list[int] = []
     oracle.new_game = lambda: games.append(1)
-    row = latency(oracle, read_positions([labelled()]))
+    row = latency(oracle, read_positions(labelled()))
     assert oracle.batches == []  # never batched
     assert len(games) == len(oracle.stacks) == 3 + 4  # three to warm up, four timed, each a game of its own
     assert (row["n"], row["accuracy"]) == (4, 1.0)

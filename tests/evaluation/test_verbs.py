@@ -66,4 +66,4 @@ def test_futures_needs_one_source_and_an_imagining_agent(run: Any, labelled: Cal
 
 
 def test_a_missing_file_is_a_user_error(run: Any) -> None:
-    assert "no labelled file" in str(run("eval", "actions", "--agent", "o", "--data", "absent").exception)
+    assert "no labelled positions" in str(run("eval", "actions", "--agent", "o", "--data", "absent").exception)

@@ -19,6 +19,8 @@ Out = Annotated[Path, typer.Option("--out", help="Where the result goes: a .json
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
 RESULTS = Path("runs/results")  # where results go unless told otherwise; not kept in the repository
+TOURNAMENT = Path("runs/tournament")
+JUDGE = "stockfish:nodes=20000"
 
 evals = typer.Typer(no_args_is_help=True, help="Measure an agent; each verb writes one JSON.")
 
@@ -26,6 +28,8 @@ evals = typer.Typer(no_args_is_help=True, help="Measure an agent; each verb writ
 def register(app: typer.Typer) -> None:
     """Add this family's verbs to the program."""
     app.add_typer(evals, name="eval")
+    app.command()(openings)
+    app.command()(tournament)
 
 
 def _tell(result: dict[str, Any], path: Path, lines: list[str], as_json: bool) -> None:
@@ -55,12 +59,13 @@ def actions(
 ) -> None:
     """How often the agent plays the oracle's move on labelled positions (Parquet)."""
     from diffusearch.agents.build import agent as build
+    from diffusearch.data.labelled import labelled_files
     from diffusearch.evaluation.actions import action_accuracy
-    from diffusearch.evaluation.positions import labelled_files, read_positions
+    from diffusearch.evaluation.positions import read_positions
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     files = labelled_files(data)
-    positions = read_positions(files, limit, seed)
+    positions = read_positions(data, limit, seed)
     with build(agent) as player, progress_bar("actions", len(positions)) as progress:
         figures = action_accuracy(player, positions, batch=batch, progress=progress)
         result, path = finish("actions", figures, recipes={agent: recipe_of(player)}, files=files, seed=seed, out=out)
@@ -115,8 +120,9 @@ def futures(
 ) -> None:
     """How true the imagined future is: valid and best moves, valid states, transitions, step by step."""
     from diffusearch.agents.build import agent as build
+    from diffusearch.data.labelled import labelled_files
     from diffusearch.evaluation.futures import future_quality, random_positions
-    from diffusearch.evaluation.positions import labelled_files, read_positions
+    from diffusearch.evaluation.positions import read_positions
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     if (data is None) == (random is None):
@@ -126,7 +132,7 @@ def futures(
         files, positions = [], random_positions(random, seed)
     elif data is not None:
         files = labelled_files(data)
-        positions = read_positions(files, limit, seed)
+        positions = read_positions(data, limit, seed)
     with build(agent) as player, progress_bar("futures", len(positions)) as progress:
         figures = future_quality(player, positions, batch=batch, progress=progress)
         result, path = finish("futures", figures, recipes={agent: recipe_of(player)}, files=files, seed=seed, out=out)
@@ -152,12 +158,13 @@ def latency_verb(
 ) -> None:
     """Milliseconds a move at batch 1 and action accuracy, for agents and settings side by side."""
     from diffusearch.agents.build import agent as build
+    from diffusearch.data.labelled import labelled_files
     from diffusearch.evaluation import latency
-    from diffusearch.evaluation.positions import labelled_files, read_positions
+    from diffusearch.evaluation.positions import read_positions
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     files = labelled_files(data)
-    positions = read_positions(files, limit, seed)
+    positions = read_positions(data, limit, seed)
     texts = [text for one in agent for text in latency.sweep(one, sweep or [])]
     rows, recipes = [], {}
     with progress_bar("latency", len(texts) * len(positions)) as progress:
@@ -172,3 +179,104 @@ def latency_verb(
         ms = row["milliseconds"]
         lines.append(f"{ms['median']:>9.1f} {ms['p90']:>9.1f}      {_share(row):<34} {row['agent']}")
     _tell(result, path, lines, as_json)
+
+
+def openings(
+    out: Annotated[Path, typer.Option("--out", help="The book to write.")],
+    count: Annotated[int, typer.Option("--count", min=1, help="How many openings.")] = 500,
+    seed: Annotated[int, typer.Option("--seed", help="Draws the random moves.")] = 0,
+    plies: Annotated[int, typer.Option("--plies", min=1, help="Random moves an opening.")] = 8,
+    judge: Annotated[str, typer.Option("--judge", help="The agent whose value must be near one half.")] = JUDGE,
+    margin: Annotated[float, typer.Option("--margin", help="Largest distance from a win probability of 0.5.")] = 0.05,
+) -> None:
+    """Make a book of level random openings for tournaments."""
+    import chess
+
+    from diffusearch.agents.build import agent as build
+    from diffusearch.evaluation.openings import book_text, make_openings
+    from diffusearch.evaluation.record import write_whole
+    from diffusearch.evaluation.session import progress_bar
+
+    with build(judge) as player, progress_bar("openings", count) as progress:
+
+        def value(board: chess.Board) -> float:
+            player.new_game()
+            judged = player.play(board).value
+            if judged is None:
+                raise UserError(f"The agent {judge!r} knows no values: choose another --judge, such as {JUDGE}.")
+            return judged
+
+        book = make_openings(count, seed, value, plies, margin, progress=progress)
+    made = f"{count} openings of {plies} random plies, seed {seed}; {judge} finds each within {margin} of one half"
+    write_whole(out, book_text(book, [made]))
+    print(f"{count} openings written to {out}")
+
+
+def tournament(
+    agents: Annotated[list[str], typer.Option("--agents", help="Who plays; several, separated by blanks.")],
+    more: Annotated[list[str] | None, typer.Argument(metavar="[AGENT]...", help="More agents.")] = None,
+    games: Annotated[int, typer.Option("--games", help="Games for each pairing (even: both colours).")] = 400,
+    gauntlet: Annotated[bool, typer.Option("--gauntlet", help="Only the first agent against each other.")] = False,
+    book: Annotated[Path | None, typer.Option("--book", help="Openings; the package's own without it.")] = None,
+    max_plies: Annotated[int, typer.Option("--max-plies", min=1, help="Then a game is drawn.")] = 300,
+    referee: Annotated[str | None, typer.Option("--referee", help="Agent whose value ends won games.")] = None,
+    together: Annotated[int, typer.Option("--together", min=1, help="Games side by side in a process.")] = 16,
+    processes: Annotated[int, typer.Option("--processes", min=1, help="Processes that play.")] = 1,
+    ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster instead.")] = False,
+    anchor: Annotated[str | None, typer.Option("--anchor", help="AGENT@ELO fixes the scale.")] = None,
+    prior: Annotated[float, typer.Option("--prior", min=0.0, help="Virtual games a player; 0 = none.")] = 2.0,
+    replicas: Annotated[int, typer.Option("--replicas", min=10, help="Bootstrap replicas.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap.")] = 0,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the tournament; the same one resumes.")] = TOURNAMENT,
+    as_json: Json = False,
+) -> None:
+    """Play agents against each other from paired openings and rate them; may be stopped and run again."""
+    from rich.console import Console
+
+    from diffusearch.agents.build import agent as build
+    from diffusearch.evaluation import crosstable
+    from diffusearch.evaluation import tournament as event
+    from diffusearch.evaluation.games import Rules
+    from diffusearch.evaluation.openings import read_book
+    from diffusearch.evaluation.record import write_whole
+    from diffusearch.evaluation.session import finish, progress_bar, recipe_of
+
+    names = [name for text in (*agents, *(more or ())) for name in text.split()]
+    held = _anchor(anchor, names)
+    lines = read_book(book)
+    fixtures = event.schedule(event.pairings(names, gauntlet), games, len(lines))
+    recipes = {}
+    for name in names:  # a wrong text is refused before the first game
+        with build(name) as player:
+            recipes[name] = recipe_of(player)
+    rules = Rules(max_plies=max_plies, referee=referee)
+    with progress_bar("games", len(fixtures)) as progress:
+        played = event.play_tournament(
+            fixtures, lines, rules, out, together=together, processes=processes, ray=ray, progress=progress
+        )
+    with progress_bar("bootstrap", replicas) as progress:
+        _, figures = event.figures(
+            played, names, rules, prior=prior, replicas=replicas, seed=seed, anchor=held, progress=progress
+        )
+    figures["games_per_pairing"] = games
+    files = [out / "games.pgn"]
+    result, path = finish("tournament", figures, recipes=recipes, files=files, seed=seed, out=out / "tournament.json")
+    write_whole(out / "crosstable.md", crosstable.markdown(result))
+    write_whole(out / "crosstable.png", crosstable.png(result))
+    if not as_json:
+        Console().print(crosstable.terminal(result))
+    _tell(result, path, [], as_json)
+
+
+def _anchor(text: str | None, names: list[str]) -> tuple[str, float] | None:
+    """AGENT@ELO, where the agent plays."""
+    if text is None:
+        return None
+    name, _, elo = text.rpartition("@")
+    try:
+        value = float(elo)
+    except ValueError:
+        value = float("nan")
+    if name not in names or value != value:
+        raise UserError(f"--anchor {text!r} is not AGENT@ELO with an agent that plays: try {names[0]}@1500.")
+    return name, value

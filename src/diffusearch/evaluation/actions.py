@@ -11,7 +11,7 @@ import chess
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.evaluation.intervals import Share
-from diffusearch.evaluation.positions import Position, phase
+from diffusearch.evaluation.positions import Position
 
 BATCH = 256  # positions a call of play_many; agents cut it further to what their network likes
 WITHIN = (10, 50, 200)  # centipawns that a decision may cost and still count as near-best
@@ -60,8 +60,8 @@ def action_accuracy(
 
     by_phase: dict[str, list[bool]] = defaultdict(list)
     by_rating: dict[str, list[bool]] = defaultdict(list)
-    for hit, board, position in zip(hits, boards, positions, strict=True):
-        by_phase[phase(board)].append(hit)
+    for hit, position in zip(hits, positions, strict=True):
+        by_phase[position.phase].append(hit)
         if position.rating is not None:
             by_rating[rating_band(position.rating)].append(hit)
     return {
@@ -81,11 +81,14 @@ def rating_band(rating: int, width: int = 200) -> str:
 
 
 def near_best(positions: Sequence[Position], decisions: Sequence[Decision]) -> dict[str, Any] | None:
-    """Share of decisions that cost at most 10, 50, 200 centipawns; None where no file searched every action."""
+    """Share of decisions that cost at most 10, 50, 200 centipawns; None where no file searched every action.
+
+    A mate lies beyond all centipawns: missing it costs more than 200, another mate for it does not.
+    """
     losses = [
-        max(position.action_cp.values()) - position.action_cp[decision.move.uci()]
+        max(position.scores.values()) - position.scores[decision.move.uci()]
         for position, decision in zip(positions, decisions, strict=True)
-        if position.action_cp and decision.move.uci() in position.action_cp
+        if position.scores and decision.move.uci() in position.scores
     ]
     if not losses:
         return None

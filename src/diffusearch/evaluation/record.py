@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from diffusearch.data.shards import write_atomically
 from diffusearch.errors import UserError
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all: a reader (or a kill) never meets half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode() if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)  # mkstemp gives 0600, results are for everybody
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    write_atomically(path, content.encode() if isinstance(content, str) else content)
 
 
 def data_hash(files: list[Path]) -> str:

@@ -1,0 +1,108 @@
+"""The tournament table: for the terminal (Rich), as Markdown, and as a picture (PNG)."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from rich.table import Table
+
+HEAD = ("#", "agent", "Elo", "95 %", "games", "score", "draws", "better than next")
+
+
+def cells(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Head and rows, strongest first: rating, interval, score, then points against each of the others."""
+    players: list[str] = result["players"]
+    order = [players.index(row["agent"]) for row in result["ratings"]]
+    head = [*HEAD, *(str(rank) for rank in range(1, len(order) + 1))]
+    rows = []
+    for rank, (player, row) in enumerate(zip(order, result["ratings"], strict=True), start=1):
+        low, high = row["interval"]
+        below = f"{100 * result['los'][player][order[rank]]:.1f} %" if rank < len(order) else ""
+        rows.append(
+            [
+                str(rank),
+                row["agent"],
+                f"{row['elo']:.0f}",
+                f"{low:.0f} to {high:.0f}",
+                str(row["games"]),
+                f"{100 * row['score']:.1f} %" if row["score"] is not None else "",
+                f"{100 * row['draws']:.1f} %",
+                below,
+                *(_score(result["wins_draws_losses"][player][other], player == other) for other in order),
+            ]
+        )
+    return head, rows
+
+
+def _score(counts: list[int], itself: bool) -> str:
+    wins, draws, losses = counts
+    if itself:
+        return "x"
+    return f"+{wins} ={draws} -{losses}" if wins + draws + losses else ""
+
+
+def notes(result: dict[str, Any]) -> list[str]:
+    """What a reader must know beside the table."""
+    rules = result["rules"]
+    referee = (
+        f"won games adjudicated by {rules['referee']} at {rules['sure']} for {rules['patience']} plies"
+        if rules["referee"]
+        else "no adjudication of won games"
+    )
+    scale = f"{result['anchor'][0]} = {result['anchor'][1]:.0f}" if result["anchor"] else "mean = 0"
+    return [
+        f"BayesElo model, {scale}, prior {result['prior']:g} games; first move worth {result['advantage']:.0f} Elo, "
+        f"draw margin {result['draw_margin']:.0f} Elo; intervals by bootstrap over opening pairs.",
+        f"{result['n']} games, every opening with both colours; repetition, fifty moves, dead positions and "
+        f"{rules['max_plies']} plies are draws; {referee}; an illegal move loses.",
+        "Endings: " + ", ".join(f"{name} {count}" for name, count in result["endings"].items()) + ".",
+    ]
+
+
+def terminal(result: dict[str, Any]) -> Table:
+    """For Rich."""
+    head, rows = cells(result)
+    table = Table(caption="\n".join(notes(result)), caption_justify="left")
+    for name in head:
+        table.add_column(name, justify="left" if name == "agent" else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """A Markdown table with its notes."""
+    head, rows = cells(result)
+    lines = [
+        "| " + " | ".join(head) + " |",
+        "|" + "|".join("---" if name == "agent" else "---:" for name in head) + "|",
+    ]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join([*lines, "", *(f"{note}  " for note in notes(result))]) + "\n"
+
+
+def png(result: dict[str, Any]) -> bytes:
+    """Ratings with their intervals above the table."""
+    from diffusearch.evaluation.figures import new_figure
+
+    head, rows = cells(result)
+    figure, (chart, sheet) = new_figure(2, 1, size=(3 + 1.15 * len(head), 1.6 + 0.75 * len(rows)))
+    ratings = list(reversed(result["ratings"]))
+    places = range(len(ratings))
+    low = [row["elo"] - row["interval"][0] for row in ratings]
+    high = [row["interval"][1] - row["elo"] for row in ratings]
+    # a skewed bootstrap can leave the estimate outside its interval; bars have no negative length
+    bars = [[max(0.0, one) for one in low], [max(0.0, one) for one in high]]
+    chart.errorbar([row["elo"] for row in ratings], places, xerr=bars, fmt="o", capsize=4, color="#1f5fa8")
+    chart.set_yticks(list(places), [row["agent"] for row in ratings])
+    chart.set_xlabel("Elo")
+    chart.grid(axis="x", alpha=0.3)
+    sheet.axis("off")
+    table = sheet.table(cellText=rows, colLabels=head, loc="center", cellLoc="center")
+    table.auto_set_font_size(False)
+    table.set_fontsize(8)
+    table.auto_set_column_width(list(range(len(head))))
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=150, bbox_inches="tight")
+    return out.getvalue()

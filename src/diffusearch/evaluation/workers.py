@@ -1,0 +1,95 @@
+"""Where games are played: in this process, in several processes, or on a Ray cluster. All give the same games."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+
+from diffusearch.agents.base import Agent
+from diffusearch.errors import UserError
+from diffusearch.evaluation.games import Fixture, Played, Rules, play_games
+from diffusearch.evaluation.openings import Opening
+
+
+@dataclass(frozen=True)
+class Task:
+    """Games of one pairing that are played side by side."""
+
+    fixtures: tuple[Fixture, ...]
+    openings: tuple[Opening, ...]  # the book
+    rules: Rules
+
+
+_agents: dict[str, Agent] = {}  # built once a process: their weights and engines serve all its games
+
+
+def _agent(text: str) -> Agent:
+    from diffusearch.agents.build import agent
+
+    if text not in _agents:
+        _agents[text] = agent(text)
+    return _agents[text]
+
+
+def dismiss() -> None:
+    """Close this process's agents."""
+    while _agents:
+        _agents.popitem()[1].close()
+
+
+def play(task: Task) -> list[Played]:
+    """Do a task here."""
+    names = {name for fixture in task.fixtures for name in (fixture.white, fixture.black)}
+    referee = _agent(task.rules.referee) if task.rules.referee else None
+    return play_games(task.fixtures, task.openings, {name: _agent(name) for name in names}, task.rules, referee)
+
+
+def run(tasks: Sequence[Task], processes: int = 1, ray: bool = False) -> Iterator[list[Played]]:
+    """The games of each task as soon as it is done, in any order."""
+    if ray:
+        return _on_ray(tasks)
+    return _in_processes(tasks, processes) if processes > 1 else _here(tasks)
+
+
+def _here(tasks: Sequence[Task]) -> Iterator[list[Played]]:
+    try:
+        yield from map(play, tasks)
+    finally:
+        dismiss()
+
+
+def _one_thread() -> None:
+    """Several processes with several threads each would only get in each other's way."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+
+
+def _in_processes(tasks: Sequence[Task], processes: int) -> Iterator[list[Played]]:
+    context = multiprocessing.get_context("spawn")  # torch and engines do not survive a fork
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_one_thread) as pool:
+        waiting = {pool.submit(play, task) for task in tasks}
+        try:
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _on_ray(tasks: Sequence[Task]) -> Iterator[list[Played]]:
+    try:
+        import ray
+    except ImportError as error:
+        raise UserError("Ray is not installed: install diffusearch[cluster] or leave out --ray.") from error
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False)
+    remote = ray.remote(play)
+    waiting = [remote.remote(task) for task in tasks]
+    while waiting:
+        done, waiting = ray.wait(waiting, num_returns=1)
+        yield from ray.get(done)
