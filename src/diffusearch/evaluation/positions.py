@@ -61,7 +61,5 @@ def _position(row: Row) -> Position:
         line=tuple(row["line"].split()),
         ply=row["ply"],
         rating=row["rating"],
-        scores={move: score.order() for move, score in parse_actions(row["actions"]).items()}
-        if row["actions"]
-        else None,
+        scores={move: score.order() for move, score in actions.items()} if actions else None,
     )
