@@ -110,7 +110,6 @@ OFFERS = (
         "Dreamer",
         "Imagines by rote",
         (Level("2 steps", "dreamer", Limits(steps=2)), Level("8 steps", "dreamer", Limits(steps=8))),
-        imagines=True,
     ),
     Offer("quiet", "Quiet", "Says nothing", (Level("only level", "quiet"),)),
     Offer("waiter", "Waiter", "Waits", (Level("only level", "waiter"),)),

@@ -139,7 +139,6 @@ def test_agent_that_only_moves(client: TestClient) -> None:
 
 def test_agents_say_what_they_can_do(client: TestClient) -> None:
     cards = {card["id"]: card for card in client.get("/api/agents").json()}
-    assert cards["dreamer"]["imagines"] is True
     assert cards["dreamer"]["levels"] == ["2 steps", "8 steps"]
     assert cards["dreamer"]["default"] == 1
     assert cards["dreamer"]["problem"] is None

@@ -30,7 +30,6 @@ export interface AgentCard {
   id: string;
   name: string;
   about: string;
-  imagines: boolean;
   levels: string[];
   default: number;
   problem: string | null;

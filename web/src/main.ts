@@ -101,11 +101,15 @@ async function begin(): Promise<void> {
   changed();
   document.addEventListener("keydown", keys);
   window.addEventListener("hashchange", () => void game.open());
+  // The board is there at once; finding out who can play may take seconds (weights are loaded).
+  const opened = game.open();
   await attempt(async () => void (state.agents = await api.agents()));
   state.play.opponent = settle(state.play.opponent, 0);
   state.puzzles.opponent = settle(state.puzzles.opponent, 0);
   state.compare.sides.forEach((side, index) => (side.opponent = settle(side.opponent, index)));
-  await game.open();
+  await opened;
+  void game.answer();
+  changed();
 }
 
 void begin();

@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Side } from "./api";
-import { arrowsOf, boardView } from "./boards";
+import { arrowsOf, boardView, type Arrow } from "./boards";
 import { cardOf, shownFrame, type ComparedAgent } from "./state";
 import { changed, state } from "./store";
 import { compareBoth, giveUp, nextPuzzle, ratingKey, tryMove } from "./rivals";
@@ -79,7 +79,7 @@ export function puzzlesView(): TemplateResult {
         legal: open && !puzzles.pending ? (puzzles.position?.legal ?? []) : [],
         hold: puzzles.pending,
         marks: marksOf(puzzles.moves.at(-1), puzzles.position?.check),
-        arrows: puzzles.attempt && puzzles.moves.length === 0 ? arrowsOf(puzzles.attempt.thought.line, null, 0) : [],
+        arrows: attemptArrows(),
         onMove: (from, to) => chooseMove(puzzles.position, from, to, (uci) => void tryMove(uci)),
       })}
       <div class="controls">
@@ -111,6 +111,14 @@ export function puzzlesView(): TemplateResult {
       ${attemptView(orientation)}
     </div>
   </main>`;
+}
+
+/** The agent's line fits the board only while the puzzle stands at its start. */
+function attemptArrows(): Arrow[] {
+  const { attempt, moves, showing } = state.puzzles;
+  if (!attempt || moves.length) return [];
+  const frame = showing.frame === null ? null : shownFrame(attempt.thought, showing);
+  return arrowsOf(attempt.thought.line, frame?.moves ?? null, 0);
 }
 
 function taskOf(): string {

@@ -11,6 +11,7 @@ import typer
 def register(app: typer.Typer) -> None:
     """Add this family's verbs to the program."""
     app.command()(uci)
+    app.command()(play)
 
 
 def uci(
@@ -24,3 +25,20 @@ def uci(
 
     if not serve(Options(Agent=agent, Weights=weights, Steps=steps)):
         os._exit(0)  # a thought is still being computed; `quit` does not wait for it
+
+
+def play(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port on this machine; 0 takes a free one.")] = 8000,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+    agent: Annotated[list[str] | None, typer.Option(help="An agent to offer first; may be repeated.")] = None,
+) -> None:
+    """Play on a page in the browser and watch the agent imagine."""
+    from diffusearch.agents.build import agent as build
+    from diffusearch.play.desk import Desk
+    from diffusearch.play.offers import offers
+    from diffusearch.play.roster import Roster
+    from diffusearch.play.server import assets, create_app, listen, serve
+
+    page = assets()
+    with listen(port) as listener:
+        serve(create_app(Roster(offers(agent or []), build), Desk(), page), listener, show)

@@ -35,7 +35,7 @@ class Offer:
     about: str
     levels: tuple[Level, ...]  # weakest first
     default: int = -1  # index into the levels
-    imagines: bool = False  # whether its decisions carry imagined boards
+    lines: int = 1  # candidates it must be asked for, where a plain decision names only one (engines)
 
     def level(self, number: int | None) -> Level:
         """The level that the page asked for; None is the default."""
@@ -86,7 +86,6 @@ class Roster:
             id=offer.id,
             name=offer.name,
             about=offer.about,
-            imagines=offer.imagines,
             levels=[level.label for level in offer.levels],
             default=offer.levels.index(offer.level(None)),
             problem=problem,
@@ -99,6 +98,8 @@ class Roster:
         with self._locks[agent_id]:
             agent = self._agent(chosen)
             agent.new_game()
+            if offer.lines > 1:
+                return agent.analyse(board, chosen.limits, offer.lines)[0]
             return agent.play(board, chosen.limits)
 
     def close(self) -> None:

@@ -72,14 +72,13 @@ class AgentCard(Message):
     id: str
     name: str
     about: str
-    imagines: bool = Field(description="whether its thoughts hold imagined boards and a film")
     levels: list[str] = Field(description="labels of its strengths, weakest first")
     default: int = Field(description="index into the levels")
     problem: str | None = Field(description="why it cannot play here, or null")
 
 
 class ThinkRequest(Game):
-    agent: str = Field(min_length=1, max_length=80)
+    agent: str = Field(min_length=1, max_length=300, description="an id from the list of agents")
     level: int | None = Field(default=None, ge=0, le=99, description="index into the agent's levels")
 
 
@@ -169,7 +168,7 @@ class PuzzleSolution(Message):
 
 
 class PuzzleAgentRequest(Message):
-    agent: str = Field(min_length=1, max_length=80)
+    agent: str = Field(min_length=1, max_length=300, description="an id from the list of agents")
     level: int | None = Field(default=None, ge=0, le=99)
 
 

@@ -10,6 +10,7 @@ from diffusearch.play.positions import side
 from diffusearch.play.schemas import Candidate, FilmFrame, LinePly, Thought
 
 CANDIDATES = 6  # bars on the page; the rest of the distribution is too small to see
+LONGEST = 8  # plies of a calculated line that are shown
 
 
 def squares_of(board: chess.Board) -> str:
@@ -24,7 +25,8 @@ def squares_of(board: chess.Board) -> str:
 
 def thought_of(agent_id: str, board: chess.Board, decision: Decision) -> Thought:
     """Everything about one decision, in the page's words."""
-    best = sorted(decision.probabilities.items(), key=lambda item: (-item[1], item[0].uci()))[:CANDIDATES]
+    weighed = [(move, share) for move, share in decision.probabilities.items() if share > 0 or move == decision.move]
+    best = sorted(weighed, key=lambda item: (-item[1], item[0].uci()))[:CANDIDATES]
     imagination = decision.imagination
     return Thought(
         agent=agent_id,
@@ -52,7 +54,7 @@ def _real_line(board: chess.Board, line: tuple[chess.Move, ...]) -> list[LinePly
     """A calculated line: its boards are the true ones."""
     replay = board.copy(stack=False)
     plies = []
-    for move in line:
+    for move in line[:LONGEST]:
         san = replay.san(move)
         replay.push(move)
         plies.append(LinePly(uci=move.uci(), san=san, legal=True, squares=squares_of(replay), wrong=[], problem=None))
