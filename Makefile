@@ -1,0 +1,69 @@
+# What people type. Python lives in .venv, the page's tools in web/node_modules; nothing else is touched, except that
+# root on a Debian gets the missing programs from apt. A second run finds the stamps and is quick.
+
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH):/usr/games
+
+INSTALLED := .venv/.installed
+NODE_MODULES := web/node_modules/.package-lock.json
+PAGE := src/diffusearch/play/assets/index.html
+PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
+
+PLAY_PROGRAMS := node npm stockfish
+TEST_PROGRAMS := $(PLAY_PROGRAMS) chromium xboard polyglot xvfb-run gnuchess toga2 glaurung
+
+.PHONY: help setup play demo test lint bench clean
+
+help:
+	@echo 'make play    play on a page in the browser'
+	@echo 'make demo    a puzzle in the terminal: the move and the future imagined with it'
+	@echo 'make setup   everything for development, in .venv'
+	@echo 'make test    lint, types and all tests'
+	@echo 'make lint    ruff and mypy alone'
+	@echo 'make bench   the speed comparisons'
+	@echo 'make clean   remove .venv, the built page and caches'
+
+setup: test-programs $(INSTALLED) $(PAGE)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo '$(PYTHON) is older than 3.11; name a newer one: make PYTHON=python3.12 ...' >&2; exit 2; }
+	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+# npm writes this file at the end of an installation; touched because it may be older than the lock file.
+$(NODE_MODULES): web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+$(PAGE): $(NODE_MODULES) $(PAGE_SOURCES)
+	cd web && npm run --silent build
+
+.PHONY: play-programs test-programs
+play-programs:
+	@tools/programs $(PLAY_PROGRAMS)
+test-programs:
+	@tools/programs $(TEST_PROGRAMS)
+$(NODE_MODULES): | play-programs
+
+play: play-programs $(INSTALLED) $(PAGE)
+	diffusearch play
+
+demo: $(INSTALLED)
+	diffusearch demo
+
+lint: $(INSTALLED)
+	ruff check .
+	ruff format --check .
+	mypy
+
+test: setup lint
+	pytest
+
+bench: setup
+	pytest -q benchmarks
+
+clean:
+	rm -rf .venv web/node_modules src/diffusearch/play/assets build dist .pytest_cache .mypy_cache .ruff_cache
