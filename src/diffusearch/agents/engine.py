@@ -93,10 +93,12 @@ class EngineAgent(Agent):
             board,
         )
         seconds = time.perf_counter() - start
-        infos = [info for info in infos if info.get("pv")]
-        values = {info["pv"][0]: _value(info, board) or 0.0 for info in infos}
+        # Where the search stops within an iteration, its lines come from two depths and need not be in order.
+        by_move = {info["pv"][0]: info for info in infos if info.get("pv")}
+        values = {move: _value(info, board) or 0.0 for move, info in by_move.items()}
         shares = dict.fromkeys(moves, 0.0) | shares_of(values)
-        return [_decision(info["pv"][0], shares, info, board, seconds) for info in infos]
+        ranked = sorted(by_move, key=lambda move: -values[move])
+        return [_decision(move, shares, by_move[move], board, seconds) for move in ranked]
 
     def _ask(self, job: Callable[[chess.engine.SimpleEngine], T], board: chess.Board) -> T:
         """Do a job; if the engine dies under it, start it again and try once more."""

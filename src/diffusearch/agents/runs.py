@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from diffusearch.errors import UserError
 
 if TYPE_CHECKING:
-    from diffusearch.model.run import Run
+    from diffusearch.run import Run
 
 # What each kind of agent can use. A run that predicts a move at the root has priors, whatever it imagines after it.
 NO_MOVE = ("s-v", "sa-v")
@@ -48,6 +48,6 @@ def _stamp(path: Path) -> int:
 
 @functools.lru_cache(maxsize=8)
 def _load(path: Path, stamp: int) -> Run:
-    from diffusearch.model.run import Run
+    from diffusearch.run import Run
 
     return Run.load(path)
