@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Annotated
 
 import typer
@@ -25,6 +26,14 @@ def uci(
 
     if not serve(Options(Agent=agent, Weights=weights, Steps=steps)):
         os._exit(0)  # a thought is still being computed; `quit` does not wait for it
+
+
+def uci_program() -> None:
+    """`diffusearch-uci`: the verb as a program of its own, for those that start an engine by its path alone."""
+    from diffusearch.cli import main
+
+    sys.argv.insert(1, "uci")
+    main()
 
 
 def play(
