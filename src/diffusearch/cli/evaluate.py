@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(evals, name="eval")
     app.command()(openings)
     app.command()(tournament)
+    app.command()(report)
 
 
 def _tell(result: dict[str, Any], path: Path, lines: list[str], as_json: bool) -> None:
@@ -280,3 +281,14 @@ def _anchor(text: str | None, names: list[str]) -> tuple[str, float] | None:
     if name not in names or value != value:
         raise UserError(f"--anchor {text!r} is not AGENT@ELO with an agent that plays: try {names[0]}@1500.")
     return name, value
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with results of eval and tournament.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Where the page goes; DIR without it.")] = None,
+) -> None:
+    """Turn a folder of results into a Markdown page with pictures, next to the paper's figures."""
+    from diffusearch.evaluation.report import report as write
+
+    for path in write(folder, out):
+        print(path)

@@ -7,11 +7,11 @@ from typing import Any
 
 from rich.table import Table
 
-HEAD = ("#", "agent", "Elo", "95 %", "games", "score", "draws", "better than next")
+HEAD = ("#", "agent", "Elo", "95 %", "games", "score", "draws", "LOS")
 
 
 def cells(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Head and rows, strongest first: rating, interval, score, then points against each of the others."""
+    """Head and rows, strongest first: rating, interval, score, then the results against each of the others."""
     players: list[str] = result["players"]
     order = [players.index(row["agent"]) for row in result["ratings"]]
     head = [*HEAD, *(str(rank) for rank in range(1, len(order) + 1))]
@@ -23,8 +23,8 @@ def cells(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
             [
                 str(rank),
                 row["agent"],
-                f"{row['elo']:.0f}",
-                f"{low:.0f} to {high:.0f}",
+                str(round(row["elo"])),
+                f"{round(low)} to {round(high)}",
                 str(row["games"]),
                 f"{100 * row['score']:.1f} %" if row["score"] is not None else "",
                 f"{100 * row['draws']:.1f} %",
@@ -39,7 +39,7 @@ def _score(counts: list[int], itself: bool) -> str:
     wins, draws, losses = counts
     if itself:
         return "x"
-    return f"+{wins} ={draws} -{losses}" if wins + draws + losses else ""
+    return f"{wins}-{draws}-{losses}" if wins + draws + losses else ""
 
 
 def notes(result: dict[str, Any]) -> list[str]:
@@ -51,9 +51,15 @@ def notes(result: dict[str, Any]) -> list[str]:
         else "no adjudication of won games"
     )
     scale = f"{result['anchor'][0]} = {result['anchor'][1]:.0f}" if result["anchor"] else "mean = 0"
+    alike = any(row["interval"][1] - row["interval"][0] < 1 for row in result["ratings"] if row["agent"] not in scale)
+    warning = (
+        ["An interval without width: all pairs ended alike, and the prior alone sets the distance."] if alike else []
+    )
     return [
+        *warning,
         f"BayesElo model, {scale}, prior {result['prior']:g} games; first move worth {result['advantage']:.0f} Elo, "
-        f"draw margin {result['draw_margin']:.0f} Elo; intervals by bootstrap over opening pairs.",
+        f"draw margin {result['draw_margin']:.0f} Elo; intervals by bootstrap over opening pairs; LOS: likelihood of "
+        "being stronger than the next; crosstable: wins-draws-losses.",
         f"{result['n']} games, every opening with both colours; repetition, fifty moves, dead positions and "
         f"{rules['max_plies']} plies are draws; {referee}; an illegal move loses.",
         "Endings: " + ", ".join(f"{name} {count}" for name, count in result["endings"].items()) + ".",
@@ -87,7 +93,7 @@ def png(result: dict[str, Any]) -> bytes:
     from diffusearch.evaluation.figures import new_figure
 
     head, rows = cells(result)
-    figure, (chart, sheet) = new_figure(2, 1, size=(3 + 1.15 * len(head), 1.6 + 0.75 * len(rows)))
+    figure, (chart, sheet) = new_figure(2, 1, size=(3 + 0.75 * len(head), 1.6 + 0.75 * len(rows)))
     ratings = list(reversed(result["ratings"]))
     places = range(len(ratings))
     low = [row["elo"] - row["interval"][0] for row in ratings]

@@ -1,0 +1,45 @@
+"""The paper's figures, from the one file that holds them (paper.toml)."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+# The first word of an agent's text -> the paper's name for such an agent.
+PAPER_NAMES = {
+    "diffusearch": "DiffuSearch",
+    "s-a": "S-A",
+    "s-v": "S-V",
+    "sa-v": "SA-V",
+    "mcts": "MCTS (100 simulations)",
+    "mcts-as-published": "MCTS (100 simulations)",
+}
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """One table of the paper."""
+
+    place: str  # where it stands there
+    title: str
+    columns: dict[str, str]  # metric -> heading
+    rows: dict[str, dict[str, float]]  # label -> metric -> figure (percent, or Elo)
+
+
+@cache
+def paper_tables() -> dict[str, PaperTable]:
+    """All tables by name."""
+    text = files(__package__).joinpath("paper.toml").read_text()
+    return {name: PaperTable(**table) for name, table in tomllib.loads(text).items()}
+
+
+def paper_figure(table: str, row: str, metric: str) -> float | None:
+    """One figure; None where the paper has none."""
+    return paper_tables()[table].rows.get(row, {}).get(metric)
+
+
+def paper_name(agent: str) -> str | None:
+    """How the paper calls such an agent."""
+    return PAPER_NAMES.get(agent.partition("?")[0].partition(":")[0])

@@ -1,0 +1,93 @@
+"""The report's figures as PNG."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from diffusearch.evaluation.figures import new_figure
+from diffusearch.evaluation.paper import paper_figure, paper_name
+
+OURS, PAPER_10K, PAPER_100K = "#1f5fa8", "#c9a227", "#b5532c"
+
+
+def _png(figure: Any) -> bytes:
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=150)
+    return out.getvalue()
+
+
+def main_bars(actions: Sequence[dict[str, Any]], puzzles: Sequence[dict[str, Any]]) -> bytes:
+    """Action and puzzle accuracy of every agent with intervals, and marks where the paper's agents stand."""
+    rows = max(len(actions), len(puzzles), 1)
+    figure, axes = new_figure(1, 2, size=(12, 1.8 + 0.5 * rows))
+    for axis, results, metric in zip(axes, (actions, puzzles), ("actions", "puzzles"), strict=True):
+        for place, one in enumerate(results):
+            share, (low, high) = one["accuracy"], one["interval"]
+            axis.barh(place, 100 * share, color=OURS, height=0.6)
+            axis.errorbar(
+                100 * share, place, xerr=[[100 * (share - low)], [100 * (high - share)]], color="black", capsize=3
+            )
+            for games, colour in (("10k games", PAPER_10K), ("100k games", PAPER_100K)):
+                figure_there = paper_figure("main", f"{paper_name(one['agent'])}, {games}", metric)
+                if figure_there is not None:
+                    axis.plot(figure_there, place, marker="D", color=colour, linestyle="none")
+        axis.set_yticks(range(len(results)), [one["agent"] for one in results])
+        axis.invert_yaxis()
+        axis.set_xlim(0, 100)
+        axis.set_xlabel(f"{metric}, % (bars: here; diamonds: paper, 10k light, 100k dark)")
+        axis.grid(axis="x", alpha=0.3)
+    return _png(figure)
+
+
+def futures_lines(result: dict[str, Any]) -> bytes:
+    """Valid and best moves, valid states and transitions by future step."""
+    figure, axis = new_figure(1, 1, size=(7, 4.5))
+    names = {"valid_action": "valid a_i", "best": "best a_i", "valid_state": "valid s_i", "match": "match a_(i-1)-s_i"}
+    for (column, label), colour in zip(names.items(), ("#1f5fa8", "#b5532c", "#3a8f4d", "#7a4fa3"), strict=True):
+        seen = [(row["step"], row[column]) for row in result["steps"] if row[column] is not None]
+        if seen:
+            steps = [step for step, _ in seen]
+            axis.plot(steps, [100 * share["accuracy"] for _, share in seen], "o-", color=colour, label=label)
+            axis.fill_between(
+                steps,
+                [100 * share["interval"][0] for _, share in seen],
+                [100 * share["interval"][1] for _, share in seen],
+                color=colour,
+                alpha=0.15,
+            )
+        for games, style in (("10k games", ":"), ("100k games", "--")):
+            steps = [row["step"] for row in result["steps"]]
+            there = {step: paper_figure("futures", f"{games}, step {step}", column) for step in steps}
+            points = [(step, value) for step, value in there.items() if value is not None]
+            if points:
+                axis.plot(*zip(*points, strict=True), style, color=colour, alpha=0.6)
+    axis.set_xlabel("future step (solid: here; dotted: paper 10k; dashed: paper 100k)")
+    axis.set_ylabel("%")
+    axis.set_xticks([row["step"] for row in result["steps"]])
+    axis.set_ylim(0, 101)
+    axis.legend()
+    axis.grid(alpha=0.3)
+    return _png(figure)
+
+
+def latency_points(result: dict[str, Any]) -> bytes:
+    """Accuracy against milliseconds a move."""
+    figure, axis = new_figure(1, 1, size=(7, 4.5))
+    for row in result["rows"]:
+        share, (low, high) = row["accuracy"], row["interval"]
+        axis.errorbar(
+            row["milliseconds"]["median"],
+            100 * share,
+            yerr=[[100 * (share - low)], [100 * (high - share)]],
+            fmt="o",
+            capsize=3,
+            label=row["agent"],
+        )
+    axis.set_xscale("log")
+    axis.set_xlabel("milliseconds a move, batch 1 (median)")
+    axis.set_ylabel("actions, %")
+    axis.legend(fontsize=8)
+    axis.grid(alpha=0.3)
+    return _png(figure)

@@ -1,0 +1,203 @@
+"""A folder of results becomes one Markdown page and its pictures, next to the paper's figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from diffusearch.errors import UserError
+from diffusearch.evaluation import crosstable, pictures
+from diffusearch.evaluation.paper import paper_figure, paper_name
+from diffusearch.evaluation.record import write_whole
+
+KINDS = ("actions", "puzzles", "futures", "latency", "tournament")
+Results = dict[str, list[dict[str, Any]]]
+
+
+def load_results(folder: Path) -> Results:
+    """All results below a folder by kind; of the same agents and data only the largest, of those the latest."""
+    if not folder.is_dir():
+        raise UserError(f"There is no folder {folder}: give the folder that eval verbs wrote their results to.")
+    best: dict[tuple[str, ...], dict[str, Any]] = {}
+    for path in sorted(folder.rglob("*.json")):
+        try:
+            result = json.loads(path.read_text())
+        except (ValueError, OSError) as error:
+            raise UserError(f"{path} is not readable JSON ({error}): delete or mend it.") from error
+        if not isinstance(result, dict) or result.get("kind") not in KINDS:
+            continue  # another kind of JSON, such as a tournament's conditions
+        result["file"] = str(path.relative_to(folder))
+        key = (result["kind"], json.dumps(result["agent"]), str(result["data_hash"]))
+        old = best.get(key)
+        if old is None or (result["n"], result["date"]) > (old["n"], old["date"]):
+            best[key] = result
+    if not best:
+        raise UserError(f"{folder} holds no result: run `diffusearch eval ... --out {folder}` first.")
+    found: Results = {kind: [] for kind in KINDS}
+    for result in best.values():
+        found[result["kind"]].append(result)
+    return found
+
+
+def report(folder: Path, out: Path | None = None) -> list[Path]:
+    """Write report.md and its pictures; gives the files, the page first."""
+    results = load_results(folder)
+    out = out or folder
+    drawn: dict[str, bytes] = {}
+    parts = ["# Results", main_table(results)]
+    if results["actions"] or results["puzzles"]:
+        drawn["report-main.png"] = pictures.main_bars(results["actions"], results["puzzles"])
+        parts.append("![accuracy](report-main.png)")
+    parts += [_phases(results["actions"]), _bands(results["puzzles"])]
+    for number, one in enumerate(results["futures"], start=1):
+        drawn[f"report-futures-{number}.png"] = pictures.futures_lines(one)
+        parts += [futures_table(one), f"![futures](report-futures-{number}.png)"]
+    for number, one in enumerate(results["latency"], start=1):
+        drawn[f"report-latency-{number}.png"] = pictures.latency_points(one)
+        parts += [latency_table(one), f"![latency](report-latency-{number}.png)"]
+    for number, one in enumerate(results["tournament"], start=1):
+        drawn[f"report-tournament-{number}.png"] = crosstable.png(one)
+        parts += ["## Tournament", crosstable.markdown(one), f"![tournament](report-tournament-{number}.png)"]
+    parts.append(_provenance(results))
+    page = out / "report.md"
+    for name, content in drawn.items():
+        write_whole(out / name, content)
+    write_whole(page, "\n\n".join(part for part in parts if part) + "\n")
+    return [page, *(out / name for name in drawn)]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; the first column to the left, the others to the right."""
+    rule = ["---"] + ["---:"] * (len(head) - 1)
+    lines = [head, rule, *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def percent(share: dict[str, Any] | None, key: str = "accuracy") -> str:
+    """`12.3 [11.0, 13.6]`, in percent; a dash where there is nothing."""
+    if share is None or share[key] is None:
+        return "-"
+    low, high = share["interval" + key.removeprefix("accuracy")]
+    return f"{100 * share[key]:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def main_table(results: Results) -> str:
+    """Elo, puzzles and actions of every agent, with the paper's rows for 10k and 100k games."""
+    agents: dict[str, dict[str, Any]] = {}
+    for kind in ("actions", "puzzles"):
+        for one in results[kind]:
+            agents.setdefault(one["agent"], {})[kind] = one
+    for one in results["tournament"]:
+        for row in one["ratings"]:
+            agents.setdefault(row["agent"], {})["elo"] = row
+    if not agents:
+        return ""
+    head = ["agent", "Elo", "puzzles %", "mate-tolerant %", "puzzle rating", "actions %", "n (puzzles, actions)"]
+    head += ["paper 10k: Elo / puzzles / actions", "paper 100k: Elo / puzzles / actions"]
+    rows = []
+    for agent, have in agents.items():
+        elo, puzzles, actions = have.get("elo"), have.get("puzzles"), have.get("actions")
+        rows.append(
+            [
+                f"`{agent}`",
+                f"{round(elo['elo'])} [{round(elo['interval'][0])}, {round(elo['interval'][1])}]" if elo else "-",
+                percent(puzzles),
+                percent(puzzles, "accuracy_mate_tolerant"),
+                _puzzle_rating(puzzles),
+                percent(actions),
+                f"{puzzles['n'] if puzzles else '-'}, {actions['n'] if actions else '-'}",
+                _paper_row(agent, "10k games"),
+                _paper_row(agent, "100k games"),
+            ]
+        )
+    notes = (
+        "In brackets 95 % intervals. Puzzles are strict (the whole solution) unless said. The paper's Elo has its own "
+        "scale (its own six agents), its puzzles and states are other files: compare orders, not digits."
+    )
+    return f"## Agents\n\n{table(head, rows)}\n\n{notes}"
+
+
+def _puzzle_rating(puzzles: dict[str, Any] | None) -> str:
+    rating = puzzles["rating"] if puzzles else None
+    if not rating or rating["estimate"] is None:
+        return "-"
+    return f"{rating['estimate']:.0f} [{rating['interval'][0]:.0f}, {rating['interval'][1]:.0f}]"
+
+
+def _paper_row(agent: str, games: str) -> str:
+    name = paper_name(agent)
+    figures = [paper_figure("main", f"{name}, {games}", metric) for metric in ("elo", "puzzles", "actions")]
+    return " / ".join("-" if figure is None else f"{figure:g}" for figure in figures) if name else "-"
+
+
+def _phases(results: Sequence[dict[str, Any]]) -> str:
+    if not results:
+        return ""
+    names = ("opening", "middlegame", "endgame")
+    rows = [[f"`{one['agent']}`", *(percent(one["by_phase"].get(name)) for name in names)] for one in results]
+    return f"## Actions by phase, %\n\n{table(['agent', *names], rows)}"
+
+
+def _bands(results: Sequence[dict[str, Any]]) -> str:
+    if not results:
+        return ""
+    bands = sorted({band for one in results for band in one["by_rating"]})
+    rows = [[_unpadded(band), *(percent(one["by_rating"].get(band)) for one in results)] for band in bands]
+    head = ["rating", *(f"`{one['agent']}`" for one in results)]
+    return f"## Puzzles by rating, strict %\n\n{table(head, rows)}"
+
+
+def _unpadded(band: str) -> str:
+    return "-".join(str(int(end)) for end in band.split("-"))
+
+
+def futures_table(result: dict[str, Any]) -> str:
+    """The paper's table of imagined futures, with its own figures beside ours."""
+    columns = ("valid_action", "best", "valid_state", "match")
+    head = ["step", "valid a_i", "best a_i", "valid s_i", "match a_(i-1)-s_i", "paper 10k", "paper 100k"]
+    rows = []
+    for row in result["steps"]:
+        papers = []
+        for games in ("10k games", "100k games"):
+            figures = [paper_figure("futures", f"{games}, step {row['step']}", column) for column in columns]
+            papers.append(" / ".join("-" if figure is None else f"{figure:.1f}" for figure in figures))
+        rows.append([str(row["step"]), *(percent(row[column]) for column in columns), *papers])
+    raw = result["legality"]["raw"] if result["legality"] else None
+    note = f"\n\nWithout the legality mask the first move would be legal in {percent(raw)} %." if raw else ""
+    return f"## Futures of `{result['agent']}`, % of {result['n']}\n\n{table(head, rows)}{note}"
+
+
+def latency_table(result: dict[str, Any]) -> str:
+    """Milliseconds a move beside accuracy."""
+    head = ["agent", "ms a move (median)", "p90", "nodes or calls", "actions %"]
+    rows = [
+        [
+            f"`{row['agent']}`",
+            f"{row['milliseconds']['median']:.1f}",
+            f"{row['milliseconds']['p90']:.1f}",
+            f"{row['nodes']:.0f}",
+            percent(row),
+        ]
+        for row in result["rows"]
+    ]
+    return f"## Latency, batch 1, {result['n']} positions\n\n{table(head, rows)}"
+
+
+def _provenance(results: Results) -> str:
+    head = ["result", "n", "data", "sha256", "commit", "seed", "command"]
+    rows = [
+        [
+            one["file"],
+            str(one["n"]),
+            ", ".join(one["data"]) or "-",
+            (one["data_hash"] or "-")[:12],
+            (one["commit"] or "-")[:12],
+            "-" if one["seed"] is None else str(one["seed"]),
+            f"`{one['command']}`",
+        ]
+        for kind in KINDS
+        for one in results[kind]
+    ]
+    return f"## Where it comes from\n\n{table(head, rows)}"

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from diffusearch.cli import app
+from diffusearch.errors import UserError
+from diffusearch.evaluation import crosstable
+from diffusearch.evaluation.games import Rules
+from diffusearch.evaluation.intervals import Share
+from diffusearch.evaluation.paper import paper_figure, paper_name, paper_tables
+from diffusearch.evaluation.report import load_results, report
+from diffusearch.evaluation.tournament import Played, figures
+
+
+def stamp(kind: str, agent: str, **more: Any) -> dict[str, Any]:
+    base: dict[str, Any] = {
+        "kind": kind,
+        "agent": agent,
+        "command": f"diffusearch eval {kind}",
+        "recipe": None,
+        "data": ["t.parquet"],
+    }
+    return {
+        **base,
+        "data_hash": "ab" * 32,
+        "commit": "c" * 40,
+        "version": "0",
+        "date": "2026-01-01",
+        "seed": None,
+        **more,
+    }
+
+
+def share(hits: int, n: int) -> dict[str, Any]:
+    return Share(hits, n).to_json()
+
+
+def actions(agent: str, hits: int, n: int, **more: Any) -> dict[str, Any]:
+    return stamp("actions", agent, **share(hits, n), by_phase={"opening": share(1, 2)}, **more)
+
+
+def puzzles(agent: str) -> dict[str, Any]:
+    tolerant = {"accuracy_mate_tolerant": 0.6, "interval_mate_tolerant": [0.5, 0.7]}
+    rating = {"estimate": 1234.4, "interval": [1200.0, 1260.0]}
+    return stamp("puzzles", agent, **share(50, 100), **tolerant, rating=rating, by_rating={"0400-0599": share(5, 10)})
+
+
+def futures() -> dict[str, Any]:
+    steps: list[dict[str, Any]] = [
+        {"step": 0, "valid_action": share(10, 10), "best": share(4, 10), "valid_state": None, "match": None},
+        {
+            "step": 1,
+            "valid_action": share(8, 10),
+            "best": share(2, 10),
+            "valid_state": share(9, 10),
+            "match": share(7, 10),
+        },
+    ]
+    steps[1] |= {"valid_state": share(9, 10), "match": share(7, 10)}
+    legality = {"raw": share(9, 10), "mean_legal_mass": 0.9}
+    return stamp("futures", "diffusearch:x", **share(4, 10), steps=steps, legality=legality)
+
+
+def latency() -> dict[str, Any]:
+    row = {"agent": "s-a", **share(4, 10), "milliseconds": {"median": 3.0, "p90": 4.0}, "nodes": 1.0}
+    return stamp("latency", "s-a", **share(4, 10), rows=[row, {**row, "agent": "mcts"}])
+
+
+def tournament() -> dict[str, Any]:
+    played = [
+        Played(white, black, opening, 0, ("e2e4", str(opening)), result, "checkmate")
+        for opening, result in enumerate(["1-0", "1/2-1/2", "0-1", "1-0"])
+        for white, black in (("a|b", "s-v"), ("s-v", "a|b"))
+    ]
+    _, numbers = figures(played, ["a|b", "s-v"], Rules(), replicas=20, anchor=("s-v", 1000))
+    return stamp("tournament", "a|b", **numbers)
+
+
+def write(folder: Path, *results: dict[str, Any]) -> None:
+    for number, result in enumerate(results):
+        (folder / f"{number}.json").write_text(json.dumps(result))
+
+
+def test_a_page_with_everything_next_to_the_paper(tmp_path: Path) -> None:
+    write(tmp_path, actions("diffusearch:x", 41, 100), puzzles("diffusearch:x"), futures(), latency(), tournament())
+    (tmp_path / "conditions.json").write_text("{}")
+    page, *pictures = report(tmp_path)
+    text = page.read_text()
+    assert "41.0 [31.9, 50.8]" in text
+    assert "1728 / 39.49 / 41.31" in text  # the paper's row for 10k games
+    assert "60.0 [50.0, 70.0]" in text
+    assert "1234 [1200, 1260]" in text
+    assert "79.3 / 20.7 / 97.3 / 37.2" in text or "79.3 / 20.7 / 97.4 / 37.2" in text
+    assert "legal in 90.0" in text
+    assert "| 400-599 |" in text
+    assert "a\\|b" in text
+    assert "s-v = 1000" in text
+    assert "cccccccccccc" in text
+    assert len(pictures) == 4
+    for picture in pictures:
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert f"({picture.name})" in text
+
+
+def test_the_larger_then_later_result_of_an_agent_counts(tmp_path: Path) -> None:
+    write(tmp_path, actions("s-a", 1, 10), actions("s-a", 50, 100), actions("s-a", 60, 100, date="2026-02-01"))
+    (only,) = load_results(tmp_path)["actions"]
+    assert only["accuracy"] == 0.6
+
+
+def test_folders_without_results_and_broken_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no folder"):
+        load_results(tmp_path / "absent")
+    with pytest.raises(UserError, match="holds no result"):
+        load_results(tmp_path)
+    (tmp_path / "x.json").write_text("{")
+    with pytest.raises(UserError, match=r"x\.json is not readable"):
+        load_results(tmp_path)
+
+
+def test_the_verb_prints_the_files(tmp_path: Path) -> None:
+    write(tmp_path, actions("s-a", 1, 10))
+    done = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(tmp_path / "page")])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "page" / "report.md").is_file()
+
+
+def test_the_papers_figures() -> None:
+    assert paper_figure("main", "DiffuSearch, 10k games", "actions") == 41.31
+    assert paper_figure("main", "nobody", "elo") is None
+    assert paper_name("mcts:a,b?simulations=5") == "MCTS (100 simulations)"
+    assert paper_name("stockfish:nodes=5") is None
+    for table in paper_tables().values():
+        for row in table.rows.values():
+            assert set(row) <= set(table.columns)
+
+
+def test_a_clean_sweep_is_flagged_in_the_notes() -> None:
+    played = [Played("a", "b", i, 0, (), result, "checkmate") for i in range(3) for result in ("1-0",)]
+    played += [Played("b", "a", i, 0, (), "0-1", "checkmate") for i in range(3)]
+    _, numbers = figures(played, ["a", "b"], Rules(referee="r"), replicas=20)
+    lines = crosstable.notes(numbers)
+    assert "without width" in lines[0]
+    assert "adjudicated by r" in lines[2]
