@@ -1,6 +1,6 @@
 """Makes the page's puzzles: Stockfish plays weak games against itself and the only winning moves are kept.
 
-    python -m diffusearch.play.puzzlesmith --count 80 --seed 1 --out src/diffusearch/play/puzzles.json
+    python -m diffusearch.play.puzzlesmith --count 60 --seed 1 --out src/diffusearch/play/puzzles.json
 
 No outside games or puzzles are used. A position is kept if, at the verifying effort, the best move wins and the
 second best does not, for every move of the solver; the line goes on while the win stays unique. The rating is an
@@ -67,7 +67,7 @@ class Smith:
         return Judged(best=infos[0]["pv"][0], score=scores[0], second=scores[1])
 
     def weak_game(self) -> Iterator[chess.Board]:
-        """Positions of a game with a random opening and moves after a few dozen nodes: full of mistakes."""
+        """Positions of a game with a random opening and moves after few nodes: full of mistakes."""
         board = chess.Board()
         for _ in range(self._rng.randint(4, 8)):
             if board.is_game_over():
@@ -75,7 +75,7 @@ class Smith:
             board.push(self._rng.choice(list(board.legal_moves)))
         while not board.is_game_over(claim_draw=True) and board.ply() < 120:
             yield board
-            limit = chess.engine.Limit(nodes=self._rng.choice((5, 20, 80)))
+            limit = chess.engine.Limit(nodes=self._rng.choice((5, 50, 500)))
             move = self._engine.play(board, limit).move
             if move is None:
                 return
@@ -99,6 +99,11 @@ class Smith:
             line.append(reply)
             board.push(reply)
         return line if len(line) % 2 else line[:-1]  # the opponent's last answer proves nothing
+
+    def at_once(self, board: chess.Board, best: chess.Move) -> bool:
+        """Whether every depth of the easiest band finds `best`."""
+        shallow = (chess.engine.Limit(depth=depth) for depth in range(1, BAND))
+        return all(self._engine.play(board, limit, game=object()).move == best for limit in shallow)
 
     def settled(self, board: chess.Board, best: chess.Move) -> int:
         """The depth from which on the engine's first choice is `best`, up to the verifying effort."""
@@ -144,6 +149,8 @@ def make(count: int, seed: int, nodes: int, stockfish: str) -> list[Entry]:
                 quick = smith.judge(board, QUICK)
                 if quick is None or quick.score < WINS or quick.second > HOLDS or obvious(board, quick.best):
                     continue
+                if bands[0] * 4 >= count and smith.at_once(board, quick.best):
+                    continue  # saves the long look at what could not be kept anyway
                 depth = smith.settled(board, quick.best)
                 if not depth or bands[depth // BAND] * 4 >= count:
                     continue
@@ -162,7 +169,7 @@ def make(count: int, seed: int, nodes: int, stockfish: str) -> list[Entry]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=80)
+    parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nodes", type=int, default=300_000, help="the verifying effort for each solver's move")
     parser.add_argument("--stockfish", default="stockfish")

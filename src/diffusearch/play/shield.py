@@ -10,7 +10,7 @@ import json
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MAX_BODY = 256_000  # bytes; the longest legal request (a pasted PGN) is shorter
+MAX_BODY = 1_000_000  # bytes; the longest legal request is a pasted PGN, six bytes a character at worst
 
 # Scripts only from our own files. Styles may be inline: the board is a web component that carries its style
 # (and its pieces, as data images) inside its shadow tree. No frame may hold the page, no form leaves it.
