@@ -1,7 +1,119 @@
+"""Verbs that decide one position: `move` for people and machines, `demo` in the terminal, `explain` as a picture."""
+
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
+
+from diffusearch.errors import UserError
+
+if TYPE_CHECKING:
+    import chess
+
+    from diffusearch.agents.base import Decision
+
+Fen = Annotated[str, typer.Argument(metavar="FEN", help="The position, or `startpos`.")]
+AgentText = Annotated[str, typer.Option("--agent", help="Who decides, e.g. diffusearch, s-a, stockfish:nodes=10000.")]
+Weights = Annotated[Path | None, typer.Option("--weights", help="A run folder instead of the packaged weights.")]
+Steps = Annotated[int | None, typer.Option("--steps", min=1, help="Denoising steps.")]
+Order = Annotated[str | None, typer.Option("--order", help="confidence, margin, entropy, random, left-to-right.")]
+Imaginations = Annotated[int | None, typer.Option("--imaginations", min=1, help="Futures; the likeliest is played.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Of the lots that are drawn.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's verbs to the program."""
+    app.command()(move)
+    app.command()(demo)
+
+
+def agent_text(agent: str, weights: Path | None, **options: Any) -> str:
+    """An agent's text with the options of the command line put in; None leaves the agent's own default."""
+    text = agent.strip()
+    if weights is not None:
+        if ":" in text.partition("?")[0]:
+            raise UserError(f"agent {agent!r} names its weights already: leave --weights {weights} out")
+        word, mark, tail = text.partition("?")
+        text = f"{word}:{weights}{mark}{tail}"
+    for name, value in options.items():
+        if value is not None:
+            text += f"{'&' if '?' in text else '?'}{name}={value}"
+    return text
+
+
+def move(
+    fen: Fen,
+    agent: AgentText = "diffusearch",
+    weights: Weights = None,
+    steps: Steps = None,
+    order: Order = None,
+    imaginations: Imaginations = None,
+    seed: Seed = None,
+    film: Annotated[bool, typer.Option("--film", help="With --json: every denoising step as well.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Decide one position: the move, and the line that is imagined with it."""
+    from diffusearch.agents.build import agent as build
+    from diffusearch.play.terminal import summary
+    from diffusearch.play.thoughts import thought_of
+
+    board = _board(fen)
+    shown = "on" if film and as_json else None
+    text = agent_text(agent, weights, steps=steps, order=order, k=imaginations, seed=seed, film=shown)
+    with build(text) as player:
+        decision = player.play(board)
+    if as_json:
+        typer.echo(json.dumps(answer(board, decision)))
+        return
+    for line in summary(thought_of(text, board, decision)):
+        typer.echo(line)
+
+
+def demo(
+    agent: AgentText = "diffusearch",
+    weights: Weights = None,
+    puzzle: Annotated[int | None, typer.Option("--puzzle", help="Another puzzle, by its number from 1.")] = None,
+    steps: Steps = None,
+) -> None:
+    """A puzzle in the terminal: the move, the imagined boards, and how they come out of the noise."""
+    from rich.console import Console
+
+    from diffusearch.agents.build import PLAYERS
+    from diffusearch.agents.build import agent as build
+    from diffusearch.agents.text import cut
+    from diffusearch.play.demo import FIRST, show
+
+    player = PLAYERS.get(cut(agent).word)
+    filmed = "on" if player and any(option.name == "film" for option in player.options) else None
+    with build(agent_text(agent, weights, steps=steps, film=filmed)) as decider:
+        show(decider, FIRST if puzzle is None else puzzle, Console(soft_wrap=True))
+
+
+def _board(fen: str) -> chess.Board:
+    import chess
+
+    from diffusearch.play.positions import position_of
+
+    return chess.Board() if fen.strip() == "startpos" else position_of(fen)
+
+
+def answer(board: chess.Board, decision: Decision) -> dict[str, Any]:
+    """What `--json` prints. Agents that imagine nothing have a line of true moves and states."""
+    if decision.imagination is not None:
+        return decision.imagination.to_json()
+    states, replay = [], board.copy(stack=False)
+    line = decision.line or (decision.move,)
+    for one in line:
+        replay.push(one)
+        states.append(replay.fen())
+    return {
+        "root": board.fen(),
+        "move": decision.move.uci(),
+        "line": [one.uci() for one in line],
+        "states": states,
+        "probabilities": {one.uci(): share for one, share in decision.probabilities.items()},
+        "value": decision.value,
+    }

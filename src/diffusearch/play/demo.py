@@ -1,0 +1,46 @@
+"""The demo: a puzzle in the terminal, the agent's move, the future it imagined, and how the future left the noise."""
+
+from __future__ import annotations
+
+import chess
+from rich.console import Console
+
+from diffusearch.agents.base import Agent
+from diffusearch.errors import UserError
+from diffusearch.play.puzzles import Puzzle, puzzles
+from diffusearch.play.terminal import beside, board_lines, film_frames, imagined_boards, summary
+from diffusearch.play.thoughts import squares_of, thought_of
+
+FIRST = 1  # the puzzle that is shown unless another is asked for
+
+
+def chosen(number: int) -> Puzzle:
+    """A packaged puzzle by its number, from 1, easiest first."""
+    every = puzzles()
+    if not 1 <= number <= len(every):
+        raise UserError(f"there is no puzzle {number}; choose 1 to {len(every)} with --puzzle")
+    return every[number - 1]
+
+
+def show(agent: Agent, number: int, console: Console) -> None:
+    """One puzzle from position to verdict; nothing is asked, nothing is kept."""
+    puzzle = chosen(number)
+    board = chess.Board(puzzle.fen)
+    side = "White" if board.turn else "Black"
+    console.print(f"Puzzle {number}, rated about {puzzle.rating}: {side} to move.\n{puzzle.fen}\n", highlight=False)
+    console.print(beside([board_lines(squares_of(board), "the position")]))
+
+    thought = thought_of(agent.name, board, agent.play(board))
+    frames = film_frames(thought.film)
+    if frames:
+        console.print("\nThe future comes out of the noise (? is not fixed yet):", highlight=False)
+    for frame in frames[:-1]:  # the last one is what is shown next, with its mistakes marked
+        console.print(frame)
+        console.print()
+    console.print("\nWhat the agent imagined (! marks a square that it has wrong):", highlight=False)
+    console.print(imagined_boards(thought.line))
+    console.print()
+    for line in summary(thought):
+        console.print(line, highlight=False, markup=False)
+    verdict = "that is the solution" if puzzle.right([thought.move]) else "that is not the solution"
+    console.print(f"solution  {' '.join(puzzle.san())}: {verdict}", highlight=False, markup=False)

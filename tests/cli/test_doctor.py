@@ -1,0 +1,80 @@
+"""The verb `doctor`: each thing that may be missing is found missing and comes with a remedy."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import diffusearch.checkup as checkup
+from diffusearch.cli import app
+from diffusearch.errors import UserError
+
+
+def test_python_and_torch_are_found_here() -> None:
+    assert checkup.python().good
+    found = checkup.torch()
+    assert found.good
+    assert found.found[0].isdigit()
+
+
+def test_old_python_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup, "OLDEST_PYTHON", (9, 0))
+    found = checkup.python()
+    assert not found.good
+    assert "9.0" in found.remedy
+
+
+@pytest.mark.engine
+def test_stockfish_says_its_name() -> None:
+    found = checkup.stockfish()
+    assert found.good, found
+    assert "Stockfish" in found.found
+
+
+def test_an_engine_that_speaks_no_uci_is_no_stockfish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "stockfish"
+    fake.write_text("#!/bin/sh\necho hello\n")
+    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    found = checkup.stockfish()
+    assert not found.good
+    assert not found.needed
+    assert "speaks no UCI" in found.found
+
+
+def test_weights_are_opened(tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup, "packaged", lambda name: tiny_run)
+    assert "s-asa, horizon 4" in checkup.weights("diffusearch").found
+    damaged = tmp_path / "damaged"
+    shutil.copytree(tiny_run, damaged)
+    weights = damaged / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    monkeypatch.setattr(checkup, "packaged", lambda name: damaged)
+    found = checkup.weights("diffusearch")
+    assert not found.good
+    assert "damaged" in found.found
+
+
+def _absent(name: str = "") -> Path:
+    raise UserError("not there")
+
+
+def test_exit_code_tells_whether_one_can_play(tiny_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("diffusearch.play.server.assets", lambda: tiny_run)
+    monkeypatch.setattr(checkup, "packaged", lambda name: tiny_run if name == "diffusearch" else _absent())
+    result = CliRunner().invoke(app, ["doctor"])
+    assert result.exit_code == 0, result.output
+    assert "missing  weights s-a" in result.stdout
+    assert "ready to play" in result.stdout.splitlines()[-1]
+
+    monkeypatch.setattr("diffusearch.play.server.assets", _absent)
+    result = CliRunner().invoke(app, ["doctor", "--json"])
+    assert result.exit_code == 1
+    said = json.loads(result.stdout)
+    assert said["good"] is False
+    assert [one["what"] for one in said["findings"] if one["needed"] and not one["good"]] == ["page"]

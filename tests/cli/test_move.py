@@ -1,0 +1,115 @@
+"""The verbs `move` and `demo`, called as a user calls them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import chess
+import pytest
+from typer.testing import CliRunner
+
+from diffusearch.cli import app
+from diffusearch.cli.move import agent_text
+from diffusearch.errors import UserError
+
+MIDDLEGAME = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
+
+
+def run(*words: str) -> str:
+    """What the program prints; an exception goes through."""
+    result = CliRunner().invoke(app, list(words), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*words: str) -> str:
+    """The sentence of a refusal (`main` prints it and exits with 2)."""
+    result = CliRunner().invoke(app, list(words))
+    assert isinstance(result.exception, UserError), result.output
+    return str(result.exception)
+
+
+@pytest.mark.parametrize("fen", [chess.STARTING_FEN, MIDDLEGAME, "8/5P1k/8/8/8/8/8/K7 w - - 99 140"])
+def test_json_holds_move_line_states_and_probabilities(tiny_run: Path, fen: str) -> None:
+    found = json.loads(run("move", fen, "--weights", str(tiny_run), "--steps", "3", "--json"))
+    legal = {move.uci() for move in chess.Board(fen).legal_moves}
+    assert found["move"] in legal
+    assert found["line"][0] == found["move"]
+    assert len(found["states"]) == len(found["line"])
+    assert all(state is None or chess.Board(state).is_valid() for state in found["states"])
+    assert set(found["probabilities"]) == legal
+    assert sum(found["probabilities"].values()) == pytest.approx(1.0)
+    assert found["film"] == []
+
+
+def test_film_has_a_frame_for_each_step(tiny_run: Path) -> None:
+    found = json.loads(run("move", "startpos", "--weights", str(tiny_run), "--steps", "3", "--film", "--json"))
+    assert [frame["step"] for frame in found["film"]] == [0, 1, 2, 3]
+    assert found["film"][0]["moves"] == [None] * 4
+
+
+def test_json_of_an_agent_without_imagination() -> None:
+    found = json.loads(run("move", MIDDLEGAME, "--agent", "greedy-material", "--json"))
+    board = chess.Board(MIDDLEGAME)
+    board.push_uci(found["move"])
+    assert found["line"] == [found["move"]]
+    assert found["states"] == [board.fen()]
+    assert sum(found["probabilities"].values()) == pytest.approx(1.0)
+
+
+def test_text_names_move_line_and_candidates(tiny_run: Path) -> None:
+    lines = run("move", MIDDLEGAME, "--weights", str(tiny_run), "--seed", "1").splitlines()
+    assert lines[0].startswith("move ")
+    assert lines[1].startswith("imagined ")
+    assert "3... " in lines[1]
+    assert any(line.startswith("weighed ") for line in lines)
+
+
+def test_options_become_the_agents_text() -> None:
+    assert agent_text("diffusearch", None) == "diffusearch"
+    assert agent_text("diffusearch", Path("runs/a"), steps=5, order=None, k=2) == "diffusearch:runs/a?steps=5&k=2"
+    assert agent_text("s-a?temperature=1", Path("runs/a"), seed=0) == "s-a:runs/a?temperature=1&seed=0"
+    with pytest.raises(UserError, match="names its weights already"):
+        agent_text("s-a:runs/b", Path("runs/a"))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("8/8/8/8 w",), "is not a FEN"),
+        (("8/8/8/8/8/8/8/8 w - - 0 1",), "not a playable position"),
+        (("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "--agent", "random"), "stalemate"),
+        (("startpos", "--agent", "diffusearhc"), "did you mean 'diffusearch'"),
+        (("startpos", "--weights", "nowhere"), "nowhere is no run folder"),
+        (("startpos", "--agent", "random", "--steps", "3"), "has no option 'steps'"),
+    ],
+)
+def test_bad_input_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
+    said = refused("move", *words)
+    assert sentence in said
+    assert "\n" not in said
+
+
+def test_bad_order_is_refused(tiny_run: Path) -> None:
+    assert "left-to-right" in refused("move", "startpos", "--weights", str(tiny_run), "--order", "sideways")
+
+
+def test_demo_shows_position_film_boards_and_verdict(tiny_run: Path) -> None:
+    said = run("demo", "--weights", str(tiny_run), "--puzzle", "2")
+    assert "Puzzle 2, rated about" in said
+    assert "step 5 of 20" in said
+    assert "step 20 of 20" not in said  # shown as the imagined boards
+    assert "after " in said
+    assert said.count("♔") >= 1
+    assert "the solution" in said.splitlines()[-1]
+
+
+def test_demo_of_an_agent_that_imagines_nothing() -> None:
+    said = run("demo", "--agent", "random")
+    assert "noise" not in said
+    assert "solution  " in said
+
+
+def test_demo_refuses_a_puzzle_that_is_not_there() -> None:
+    assert "choose 1 to " in refused("demo", "--agent", "random", "--puzzle", "100000")
