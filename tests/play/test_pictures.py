@@ -77,7 +77,7 @@ def test_a_strip_shows_what_is_imagined_and_what_is_wrong_with_it() -> None:
         "1. e2e4",
         "follows from the move",
         "2. e7e5",
-        "2 squares differ from the move's result",
+        "2 squares are not the move's result",
         "3. g1f3",
         "no valid position: no king",
     ]

@@ -17,7 +17,7 @@ import chess.svg
 from diffusearch.agents.base import Decision
 from diffusearch.diffusion.imagination import Imagination, Ply
 
-NEXT, MINE, THEIRS, ILLEGAL, WRONG = "#1f5fd0", "#7fb8f0", "#d8453a", "#8a8a8a", "#f2a33a99"
+NEXT, MINE, THEIRS, ILLEGAL, WRONG = "#1f5fd0", "#7fb8f0", "#d8453a", "#8a8a8a", "#ff3b3099"
 SIZE = 360  # of a board, in pixels
 STRIP_SIZE = 220
 SQUARE = SIZE / 8
@@ -77,7 +77,8 @@ def strip_picture(imagination: Imagination) -> str:
         board = chess.BaseBoard(ply.state.split()[0]) if ply.state else _loose_board(ply.squares or "")
         parts.append(_text(x, 22, f"{number + 1}. {ply.move or 'game over'}", bold=True))
         parts.append(_placed(_plain_board(board, side, ply.wrong, ply.move), x, HEAD))
-        parts.append(_text(x, HEAD + STRIP_SIZE + 18, _verdict(ply), colour="#333333" if ply.follows else THEIRS))
+        colour = "#333333" if ply.follows else THEIRS
+        parts.append(_text(x, HEAD + STRIP_SIZE + 18, _verdict(ply), colour=colour, size=12))
         count += 1
     return _sheet(GAP + count * (STRIP_SIZE + GAP), HEAD + STRIP_SIZE + 30, parts, f"imagined from {imagination.root}")
 
@@ -89,7 +90,7 @@ def _verdict(ply: Ply) -> str:
     if ply.state is None:
         return f"no valid position: {ply.problem or 'unknown'}"
     if not ply.follows:
-        return f"{len(ply.wrong)} squares differ from the move's result" if ply.wrong else "differs beside the squares"
+        return f"{len(ply.wrong)} squares are not the move's result" if ply.wrong else "differs beside the squares"
     return "follows from the move"
 
 
