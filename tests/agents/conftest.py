@@ -6,6 +6,7 @@ import random
 import stat
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -48,12 +49,12 @@ class Dreamer:
     ) -> list[Imagination]:
         self.calls.append((len(boards), decoding, legal))
         self.seeds.append(generator.initial_seed() if generator else -1)
-        allowed = legal or [None] * len(boards)
+        allowed = legal or [list(board.legal_moves) for board in boards]
         return [self.one(board, decoding, own) for board, own in zip(boards, allowed, strict=True)]
 
-    def one(self, board: chess.Board, decoding: Decoding, own: Sequence[chess.Move] | None) -> Imagination:
+    def one(self, board: chess.Board, decoding: Decoding, own: Sequence[chess.Move]) -> Imagination:
         (priors,) = GainPolicy().priors([board])
-        shares = {move: priors[move] for move in (own or priors)}
+        shares = {move: priors[move] for move in own}
         total = sum(shares.values())
         move = max(shares, key=lambda one: shares[one])
         chance = random.Random(board.fen() + move.uci())
@@ -76,15 +77,15 @@ class Dreamer:
 
 
 def _mock_agents() -> dict[str, Agent]:
-    quick = Settings(simulations=16)
+    quick = Settings(simulations=12)
     return {
         "s-a": PolicyAgent(GainPolicy()),
         "s-a warm": PolicyAgent(GainPolicy(), temperature=1.0),
         "s-v": StateValueAgent(MaterialValue()),
         "sa-v": ActionValueAgent(GainActionValue()),
         "mcts": SearchAgent(GainPolicy(), MaterialValue(), quick),
-        "mcts paper": SearchAgent(GainPolicy(), MaterialValue(), PAPER, strength=20),
-        "mcts-as-published": SearchAgent(GainPolicy(), MaterialValue(), AS_PUBLISHED, strength=20),
+        "mcts paper": SearchAgent(GainPolicy(), MaterialValue(), replace(PAPER, simulations=8)),
+        "mcts-as-published": SearchAgent(GainPolicy(), MaterialValue(), replace(AS_PUBLISHED, simulations=8)),
         "diffusearch": ImaginingAgent(Dreamer()),
         "diffusearch weak": ImaginingAgent(Dreamer(), strength=30),
         "random": RandomAgent(),

@@ -15,7 +15,7 @@ A, B = chess.Move.from_uci("a2a3"), chess.Move.from_uci("b2b3")
 
 def chain(leaf: Node, length: int) -> Path:
     """`length` expanded nodes with two moves each, one under another along the first move, the leaf at the end."""
-    nodes = [Node([A, B]) for _ in range(length)]
+    nodes = [Node() for _ in range(length)]
     for node in nodes:
         node.expand({A: 0.6, B: 0.4}, 0.5)
         node.waiting[0] = 1
@@ -25,7 +25,7 @@ def chain(leaf: Node, length: int) -> Path:
 
 
 def leaf_of(value: float) -> Node:
-    leaf = Node([A, B])
+    leaf = Node()
     leaf.expand({A: 0.6, B: 0.4}, value)
     return leaf
 
@@ -52,7 +52,7 @@ def test_a_delivered_mate_wins_fairly_and_loses_as_published() -> None:
 
 
 def test_a_mate_proves_the_node_above_won_and_the_one_above_that_closed() -> None:
-    mated = Node([], exact=0.0)
+    mated = Node(exact=0.0)
     path = chain(mated, 2)
     backup(path, mated, Settings())
     (upper, _), (lower, _) = path
@@ -65,12 +65,12 @@ def test_a_mate_proves_the_node_above_won_and_the_one_above_that_closed() -> Non
 
 
 def test_a_node_is_lost_when_all_its_moves_are_and_drawn_when_the_best_is_a_draw() -> None:
-    won = Node([A], exact=1.0)
+    won = Node(exact=1.0)
     won.distance = 3
     path = chain(won, 1)
     (node, _) = path[0]
     backup(path, won, Settings())
-    other = Node([A], exact=1.0)
+    other = Node(exact=1.0)
     other.distance = 5
     node.children[1] = other
     node.waiting[1] = 1
@@ -78,7 +78,7 @@ def test_a_node_is_lost_when_all_its_moves_are_and_drawn_when_the_best_is_a_draw
     assert node.exact == 0.0
     assert node.distance == 6
 
-    drawn = Node([], exact=0.5)
+    drawn = Node(exact=0.5)
     path = chain(drawn, 1)
     (node, _) = path[0]
     backup(path, drawn, Settings())
@@ -90,7 +90,7 @@ def test_a_node_is_lost_when_all_its_moves_are_and_drawn_when_the_best_is_a_draw
 
 
 def test_nothing_is_proven_where_it_is_switched_off() -> None:
-    mated = Node([], exact=0.0)
+    mated = Node(exact=0.0)
     path = chain(mated, 1)
     backup(path, mated, PAPER)
     assert path[0][0].exact is None

@@ -15,7 +15,7 @@ MOVES = [chess.Move.from_uci(uci) for uci in ("a2a3", "b2b3", "c2c3")]
 
 
 def node(visits: list[int], total: list[float], priors: list[float], value: float = 0.6) -> Node:
-    made = Node(MOVES)
+    made = Node()
     made.expand(dict(zip(MOVES, priors, strict=True)), value)
     made.visits[:] = visits
     made.total[:] = total

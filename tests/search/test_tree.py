@@ -89,7 +89,7 @@ def test_only_the_published_search_merges_transpositions(hash_net: Any) -> None:
             node = tree.root
             for uci in way.split():
                 if not node.expanded:
-                    node.expand(dict.fromkeys(node.moves, 1.0), 0.5)
+                    node.expand(dict.fromkeys(tree.board.legal_moves, 1.0), 0.5)
                 edge = node.moves.index(chess.Move.from_uci(uci))
                 tree.board.push_uci(uci)
                 node = tree.child(node, edge)

@@ -22,7 +22,7 @@ from diffusearch.agents.strength import FULL, Strength
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
 
-Allowed = Sequence[Sequence[chess.Move] | None]
+Allowed = Sequence[Sequence[chess.Move]]  # root moves of each board
 
 
 class Imaginer(Protocol):
@@ -35,7 +35,7 @@ class Imaginer(Protocol):
         generator: torch.Generator | None = None,
         legal: Allowed | None = None,
     ) -> list[Imagination]:
-        """One imagination a board; `legal` lists for each board the root moves that may be played (None = all)."""
+        """One imagination a board; `legal` lists the root moves that may be played on each (None = all)."""
         ...
 
 

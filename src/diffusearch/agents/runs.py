@@ -27,17 +27,22 @@ def run(text: str | None, packaged_name: str, word: str) -> Run:
     else:
         path = Path(text).expanduser()
     loaded = _load(path.resolve(), _stamp(path))
-    _fit(loaded.paradigm, word, text or packaged_name)
+    if not _fits(loaded, word):
+        raise UserError(
+            f"run '{text or packaged_name}' ({loaded.recipe.process.kind}, {loaded.paradigm}) cannot play as {word}; "
+            "name another run or another agent"
+        )
     return loaded
 
 
-def _fit(paradigm: str, word: str, shown: str) -> None:
-    good = {
-        "s-v": "v" in paradigm and paradigm != "sa-v",
-        "sa-v": paradigm == "sa-v",
-    }.get(word, paradigm not in NO_MOVE)
-    if not good:
-        raise UserError(f"run '{shown}' has paradigm {paradigm} and cannot play as {word}; name another run")
+def _fits(loaded: Run, word: str) -> bool:
+    if word == "s-v":
+        return loaded.knows_values
+    if word == "sa-v":
+        return loaded.paradigm == "sa-v"
+    if loaded.paradigm in NO_MOVE:
+        return False
+    return word not in ("direct", "autoregressive") or loaded.recipe.process.kind == word
 
 
 def _stamp(path: Path) -> int:

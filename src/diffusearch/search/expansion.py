@@ -24,15 +24,12 @@ class Leaf:
 
 
 def expand(leaves: Sequence[Leaf], policy: Policy, value: Value) -> None:
-    """One call of each network for all leaves. Priors are taken over the node's moves and made to sum to 1."""
+    """One call of each network for all leaves. A root that is restricted to some moves takes only their priors."""
     if not leaves:
         return
     boards = [leaf.board for leaf in leaves]
     priors = policy.priors(boards)
     values = np.asarray(value.values(boards), dtype=np.float64)
     for leaf, prior, worth in zip(leaves, priors, values.tolist(), strict=True):
-        moves = leaf.node.moves
-        mass = sum(prior[move] for move in moves)
-        # A root restricted to moves without any prior: they are alike.
-        shares = {move: prior[move] / mass if mass > 0.0 else 1.0 / len(moves) for move in moves}
-        leaf.node.expand(shares, worth)
+        only = leaf.tree.only if leaf.node is leaf.tree.root else ()
+        leaf.node.expand({move: prior[move] for move in only} if only else prior, worth)

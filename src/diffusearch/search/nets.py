@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import chess
 import numpy as np
@@ -21,6 +21,6 @@ class Policy(Protocol):
 class Value(Protocol):
     """v(s): how good a position is for the side to move."""
 
-    def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float32]:
+    def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.floating[Any]]:
         """For each board the win probability of the side to move, in [0, 1]; shape [boards]."""
         ...

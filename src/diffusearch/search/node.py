@@ -34,8 +34,8 @@ class Node:
         "waiting",
     )
 
-    def __init__(self, moves: Sequence[chess.Move], exact: float | None = None) -> None:
-        self.moves = list(moves)  # likeliest first once expanded
+    def __init__(self, exact: float | None = None) -> None:
+        self.moves: list[chess.Move] = []  # the legal ones, likeliest first; empty until expanded
         self.exact = exact  # value for the side to move if it is certain (the game is over, or proven), else None
         self.distance = 0  # plies to the end of the game where `exact` is known
         self.expanded = False  # whether the networks have looked at it
@@ -44,10 +44,16 @@ class Node:
         self.sum_total = 0.0  # sum of W(s, b) over b
 
     def expand(self, priors: Mapping[chess.Move, float], value: float) -> None:
-        """Take in what the networks say. Moves are put in order of their priors, so the first is likeliest."""
-        self.moves.sort(key=lambda move: -priors[move])
-        count = len(self.moves)
-        self.prior: Floats = np.fromiter((priors[move] for move in self.moves), dtype=np.float64, count=count)
+        """Take in what the networks say. Moves are put in order of their priors, so the first is likeliest.
+
+        Priors are made to sum to 1; where the policy gives all of them nothing (a restricted root) they are alike.
+        """
+        ranked = sorted(priors.items(), key=lambda item: -item[1])
+        count = len(ranked)
+        self.moves = [move for move, _ in ranked]
+        self.prior: Floats = np.array([prior for _, prior in ranked])
+        mass = self.prior.sum()
+        self.prior = self.prior / mass if mass > 0.0 else np.full(count, 1.0 / count)
         self.visits: Counts = np.zeros(count, dtype=np.int32)  # N(s, a)
         self.total: Floats = np.zeros(count)  # W(s, a)
         self.waiting: Counts = np.zeros(count, dtype=np.int32)  # simulations under way through this edge
@@ -63,9 +69,8 @@ class Node:
 
 def node_at(board: chess.Board, conventions: Conventions) -> Node:
     """The node of a position, finished by the rules or still to be expanded."""
-    moves = list(board.legal_moves)
-    result = outcome(board, can_move=bool(moves), claims=conventions.claims)
-    return Node(moves) if result is None else Node(moves, exact=conventions.value(result))
+    result = outcome(board, claims=conventions.claims)
+    return Node() if result is None else Node(exact=conventions.value(result))
 
 
 class Tree:
@@ -75,8 +80,8 @@ class Tree:
         """The root is never finished while it has legal moves: nobody needs to claim a draw. `moves` restricts it."""
         self.board = board.copy()
         self.conventions = conventions
-        self.root = Node(moves or list(board.legal_moves))
-        self.whole = not moves  # whether all root moves are searched
+        self.root = Node()
+        self.only = tuple(moves)  # the root moves that are searched; empty = all
         self.merged: dict[str, Node] | None = {} if conventions.merge else None
 
     def child(self, node: Node, edge: int) -> Node:
@@ -95,7 +100,7 @@ class Tree:
     def follow(self, board: chess.Board) -> bool:
         """Make a later position of the same game the root and keep its subtree; False if that cannot be done."""
         before, now = self.board.move_stack, board.move_stack
-        if not self.whole or now[: len(before)] != before or self.board.root() != board.root():
+        if self.only or now[: len(before)] != before or self.board.root() != board.root():
             return False
         node = self.root
         for move in now[len(before) :]:

@@ -17,16 +17,14 @@ class Outcome(Enum):
     DRAWN = "drawn"
 
 
-def outcome(board: chess.Board, can_move: bool | None = None, claims: bool = True) -> Outcome | None:
-    """The result of a position; None while the game goes on. `can_move`: if known, it saves a look.
+def outcome(board: chess.Board, claims: bool = True) -> Outcome | None:
+    """The result of a position; None while the game goes on.
 
     With `claims` a draw that a player may claim counts as drawn (third occurrence, 50 moves), as in our
     tournaments; without it only the draws that need no claim do (fifth occurrence, 75 moves).
     A mate on the hundredth half-move is a mate: it is looked at first.
     """
-    if can_move is None:
-        can_move = any(board.generate_legal_moves())
-    if not can_move:
+    if not any(board.generate_legal_moves()):
         return Outcome.MATED if board.is_check() else Outcome.DRAWN
     if board.is_insufficient_material():
         return Outcome.DRAWN

@@ -22,8 +22,8 @@ class Settings:
     conventions: Conventions = FAIR
 
 
-# The appendix: PUCT with cpuct 0.1, tau 1, 100 simulations, one leaf at a time. Unvisited edges have Q = 0 there; it says
-# that it follows AlphaZero, whose values lie in [-1, 1], so this is an even game: 1/2 on our scale.
+# The appendix: PUCT with cpuct 0.1, tau 1, 100 simulations, one leaf at a time. Unvisited edges have Q = 0 there; since
+# it follows AlphaZero, whose values lie in [-1, 1], this is an even game: 1/2 on our scale.
 PAPER = Settings(cpuct=0.1, fpu=0.5, temperature=1.0, parallel=1, prove=False)
 
 # The authors' code, signs and all: argmax over visits and a new tree for each position (unlike the appendix).

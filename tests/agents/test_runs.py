@@ -1,0 +1,62 @@
+"""Which runs can play as what, and loading once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import diffusearch.run
+from diffusearch.agents import runs
+from diffusearch.errors import UserError
+
+
+def fake(paradigm: str, values: bool = False, kind: str = "absorbing") -> Any:
+    process = SimpleNamespace(kind=kind)
+    return SimpleNamespace(paradigm=paradigm, knows_values=values, recipe=SimpleNamespace(process=process))
+
+
+@pytest.mark.parametrize(
+    ("word", "good", "bad"),
+    [
+        ("s-a", fake("s-a"), fake("s-v", values=True)),
+        ("s-a", fake("s-asa"), fake("sa-v")),
+        ("s-v", fake("s-v", values=True), fake("s-a")),
+        ("s-v", fake("s-asa", values=True), fake("s-asa")),
+        ("sa-v", fake("sa-v"), fake("s-v", values=True)),
+        ("diffusearch", fake("s-asa"), fake("s-v", values=True)),
+        ("direct", fake("s-asa", kind="direct"), fake("s-asa")),
+        ("autoregressive", fake("s-asa", kind="autoregressive"), fake("s-asa", kind="direct")),
+    ],
+)
+def test_who_can_play_as_what(word: str, good: Any, bad: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "_load", lambda path, stamp: good)
+    assert runs.run("here", "s-a", word) is good
+    monkeypatch.setattr(runs, "_load", lambda path, stamp: bad)
+    with pytest.raises(UserError, match=f"cannot play as {word}"):
+        runs.run("here", "s-a", word)
+
+
+def test_a_run_is_loaded_once_until_its_weights_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[Path] = []
+
+    def load(path: Path) -> Any:
+        loads.append(path)
+        return fake("s-a")
+
+    monkeypatch.setattr(diffusearch.run.Run, "load", load)
+    weights = tmp_path / "weights.safetensors"
+    weights.write_bytes(b"one")
+    first = runs.run(str(tmp_path), "s-a", "s-a")
+    assert runs.run(str(tmp_path), "s-a", "s-a") is first
+    os.utime(weights, ns=(1, 1))
+    assert runs.run(str(tmp_path), "s-a", "s-a") is not first
+    assert loads == [tmp_path, tmp_path]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nowhere"):
+        runs.run(str(tmp_path / "nowhere"), "s-a", "s-a")
