@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import chess
 import numpy as np
@@ -70,11 +71,18 @@ class Run:
         """Whether `values` works: a value is predicted from the state alone, or there is a root value head."""
         return self.net.root_value is not None or self.paradigm == "s-v"
 
+    @property
+    def _nearest(self) -> Layout:
+        """The shortest layout that the model was trained on: enough to read the root's move or value."""
+        shares = self.recipe.horizons
+        short = 1 + next(h for h, share in enumerate(shares) if share > 0) if shares else self.horizon
+        return self.layout.truncated(1 if self.recipe.process.kind == "autoregressive" else short)
+
     def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
         """For each position the probabilities of its legal moves, in one network call (sum 1)."""
         out: list[dict[chess.Move, float]] = []
         for part in _parts(boards):
-            sample = self._sample(part, Decoding(steps=1), self.layout.truncated(1), torch.Generator(), None)
+            sample = self._sample(part, Decoding(steps=1), self._nearest, torch.Generator(), None)
             assert sample.move_log_probabilities is not None
             shares = sample.move_log_probabilities.exp().double().numpy()
             out.extend(self._shares(board, row) for board, row in zip(part, shares, strict=True))
@@ -86,7 +94,7 @@ class Run:
             raise UserError(f"the run {self.name!r} ({self.paradigm}) knows no values: use an s-v run")
         out = [np.zeros(0)]
         for part in _parts(boards):
-            layout = self.layout.truncated(1)
+            layout = self._nearest
             given = self.given(part, layout)
             with torch.inference_mode():
                 hidden = self.net.hidden(_noised(given, layout), layout)
@@ -149,6 +157,8 @@ class Run:
         generator: torch.Generator,
         narrowed: Sequence[Sequence[chess.Move]] | None,
     ) -> Sample:
+        if self.paradigm in ("s-v", "sa-v"):
+            raise UserError(f"the run {self.name!r} is {self.paradigm} and predicts no move: use an s-a or s-asa run")
         for board in boards:
             if not any(board.generate_legal_moves()):
                 raise UserError(f"no legal move in {board.fen()!r}: the game is over")
@@ -162,7 +172,7 @@ class Run:
     def given(self, boards: Sequence[chess.Board], layout: Layout) -> Tensor:
         """The given variables [n, given variables] of positions."""
         count = len(boards)
-        arrays = {
+        arrays: dict[str, npt.NDArray[Any]] = {
             "states": np.stack([states.board_row(board, board.turn) for board in boards])[:, None],
             "moves": np.zeros((count, 1), dtype=np.uint16),
             "values": np.full((count, 1), UNKNOWN, dtype=np.uint8),

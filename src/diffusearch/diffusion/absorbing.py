@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from diffusearch.data.loader import Batch
+from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
 from diffusearch.diffusion.sampling import Sample, denoise
-from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.schedule import draw_times, time_weight
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.layout import Layout
@@ -35,12 +35,12 @@ class Absorbing:
         """The loss of a batch at random times, and the hidden states it was read from."""
         t = draw_times(len(batch.tokens), self.timesteps, generator, config.full_noise)
         x, noised = self.corrupt(batch.tokens, layout, t, generator)
-        unknown = ~batch.known
+        unknown = ~batch.known  # noised whatever t is, and without loss
         unknown[:, : layout.given_variables] = False
         x = torch.where(unknown, torch.from_numpy(layout.sizes), x)
         hidden = net.hidden(x, layout)
         lambdas = time_weight(config.time_weight, t, self.timesteps)
-        return cross_entropy(net.logits(hidden, layout), batch, layout, noised | unknown, lambdas, config), hidden
+        return cross_entropy(net.logits(hidden, layout), batch, layout, noised, lambdas, config), hidden
 
     def sample(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -35,6 +36,14 @@ class Decoding:
             raise UserError(f"imaginations is at least 1, not {self.imaginations}")
         if not 0.0 <= self.temperature <= 100.0:
             raise UserError(f"temperature lies in 0..100, not {self.temperature}")
+        if self.stop_confidence is not None and not 0.0 < self.stop_confidence <= 1.0:
+            raise UserError(f"stop_confidence is a probability above 0, not {self.stop_confidence}")
+
+    def refuse_easy_first(self, process: str) -> None:
+        """For processes that do not fix variables easy-first: refuse the choices that only make sense there."""
+        for name in ("remask", "move_last", "stop_confidence"):
+            if getattr(self, name):
+                raise UserError(f"{name} has no meaning for {process} decoding: leave it out")
 
 
 def choose(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
@@ -43,6 +52,17 @@ def choose(logits: Tensor, temperature: float, generator: torch.Generator) -> Te
         return logits.argmax(-1)
     uniform = torch.rand(logits.shape, generator=generator, dtype=torch.float64).clamp(min=1e-300)
     return (logits.double() / temperature - torch.log(-torch.log(uniform))).argmax(-1)
+
+
+def first_move(logits: Tensor, allowed: Tensor | None, decoding: Decoding) -> tuple[Tensor, Tensor, Tensor]:
+    """Logits of actions [batch, n, moves] of which the first is the root's, and its allowed moves [batch, moves].
+
+    Gives the logits under the legality mask, and of the first move its log-probabilities so and its raw logits.
+    """
+    raw = logits[:, 0]
+    if allowed is not None and decoding.legal:
+        logits = torch.cat([raw.masked_fill(~allowed, -math.inf)[:, None], logits[:, 1:]], dim=1)
+    return logits, torch.log_softmax(logits[:, 0], -1), raw
 
 
 def ease(logits: Tensor, log_likelihood: Tensor, order: str) -> Tensor:

@@ -19,7 +19,7 @@ class Ply:
     problem: str | None  # why there is no state: the reason, or None
     follows: bool  # whether the state is exactly what the move gives from the state before
     squares: str | None = None  # the imagined board as 64 characters from a8 (FEN letters, '.' empty), valid or not
-    wrong: tuple[int, ...] = ()  # chess.SQUARES indices where the imagined board differs from the true result of the move
+    wrong: tuple[int, ...] = ()  # squares (a1 = 0) where the imagined board differs from the true result of the move
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
@@ -45,7 +46,7 @@ def variable_weights(batch: Batch, layout: Layout, config: LossConfig) -> Tensor
     out = weights.expand(len(batch.tokens), -1) * batch.known
     if config.changed != 1.0:
         states = [segment.start for segment in layout.segments if segment.kind == "s"]
-        for before, after in zip(states, states[1:], strict=False):
+        for before, after in pairwise(states):
             moved = batch.tokens[:, after : after + 64] != batch.tokens[:, before : before + 64]
             out[:, after : after + 64] *= 1.0 + (config.changed - 1.0) * moved
     return out

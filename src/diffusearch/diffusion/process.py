@@ -9,12 +9,17 @@ from torch import Tensor
 
 from diffusearch.data.loader import Batch
 from diffusearch.diffusion.absorbing import Absorbing
+from diffusearch.diffusion.autoregressive import Autoregressive
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.gaussian import Gaussian
 from diffusearch.diffusion.loss import LossConfig, Losses
+from diffusearch.diffusion.multinomial import Multinomial
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.layout import Layout
+
+KINDS = ("absorbing", "direct", "multinomial", "gaussian", "autoregressive")
 
 
 class Process(Protocol):
@@ -50,4 +55,10 @@ def make_process(kind: str, timesteps: int) -> Process:
         return Absorbing(timesteps)
     if kind == "direct":  # the whole future at once: one step from all masked to all clean
         return Absorbing(1)
-    raise UserError(f"process.kind {kind!r} is unknown: choose absorbing, direct, multinomial, gaussian or autoregressive")
+    if kind == "multinomial":
+        return Multinomial(timesteps)
+    if kind == "gaussian":
+        return Gaussian(timesteps)
+    if kind == "autoregressive":
+        return Autoregressive()
+    raise UserError(f"process.kind {kind!r} is unknown: choose one of {', '.join(KINDS)}")

@@ -21,11 +21,10 @@ from diffusearch.tokens.values import BIN_VALUES
 Ints = npt.NDArray[np.int64]
 
 _LETTERS = ".PNBRQKpnbrqk?"  # of piece codes, White's first; the last is the mask
+_SWAP: Ints = np.array([0, *range(7, 13), *range(1, 7), 13])  # own <-> opponent's piece codes
 
 
-def read_sample(
-    sample: Sample, boards: Sequence[chess.Board], layout: Layout, decoding: Decoding
-) -> list[Imagination]:
+def read_sample(sample: Sample, boards: Sequence[chess.Board], layout: Layout, decoding: Decoding) -> list[Imagination]:
     """One Imagination for each board: the most likely of its `decoding.imaginations` samples."""
     per_board = decoding.imaginations
     best = sample.log_probability.view(-1, per_board).argmax(1) + torch.arange(len(boards)) * per_board
@@ -38,14 +37,13 @@ def read_sample(
 def _read_one(sample: Sample, index: int, board: chess.Board, layout: Layout) -> Imagination:
     tokens: Ints = sample.tokens[index].numpy()
     reader = Reader(layout, board)
-    assert sample.move_log_probabilities is not None and sample.raw_move_logits is not None
+    assert sample.move_log_probabilities is not None
+    assert sample.raw_move_logits is not None
     shares = sample.move_log_probabilities[index].exp()
     legal_ids = [reader.token(move) for move in board.legal_moves]
     on_legal = shares[legal_ids].double()
     on_legal = on_legal / on_legal.sum().clamp(min=1e-300)
-    probabilities = {
-        move.uci(): float(share) for move, share in zip(board.legal_moves, on_legal.tolist(), strict=True)
-    }
+    probabilities = {move.uci(): float(share) for move, share in zip(board.legal_moves, on_legal.tolist(), strict=True)}
     raw = sample.raw_move_logits[index].double().softmax(-1)
     value = None
     segment = layout.segment("v", 0)
@@ -97,7 +95,7 @@ class Reader:
         codes[self.layout.encoding.squares] = tokens[segment.start : segment.start + 64]
         if self.turned:  # own pieces are Black's: back to absolute colours and ranks
             codes = codes[np.arange(64) ^ 56]
-            codes = np.where((codes >= 1) & (codes <= 6), codes + 6, np.where((codes >= 7) & (codes <= 12), codes - 6, codes))
+            codes = _SWAP[codes]
         return "".join(_LETTERS[codes[square ^ 56]] for square in range(64))
 
     def board(self, tokens: Ints, ply: int) -> chess.Board:
@@ -119,6 +117,8 @@ class Reader:
                 if ply == 0:
                     plies.append(Ply(None, False, None, "the game is not over at the root", False))
                 break  # the model says that the game is over
+            if uci is None and self.layout.segment("s", ply + 1) is None:
+                break  # s-ass: nothing is imagined of the last ply
             result = None  # what the move truly gives
             legal = False
             if uci is not None and here is not None:
@@ -127,7 +127,8 @@ class Reader:
                 if legal:
                     result = here.copy(stack=False)
                     result.push(move)
-            state, problem, follows, squares, wrong = None, None, False, None, ()
+            state, problem, follows, squares = None, None, False, None
+            wrong: tuple[int, ...] = ()
             following: chess.Board | None = result if not has_states else None
             if self.layout.segment("s", ply + 1) is not None:
                 squares = self.squares(tokens, ply + 1)

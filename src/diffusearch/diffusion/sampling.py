@@ -1,20 +1,26 @@
 """Easy-first denoising: from a record in which only the root is visible to a whole record.
 
 At time t -> t' the share t'/T of the variables stays noised: those that are hardest. Variables that are visible are
-carried over, or (remask) stand in line again with the likelihood that the model gives them now.
+carried over, or (remask) stand in line again with the likelihood that the model gives them now. What a noised
+variable looks like is the process's affair (`Noise`): the mask, or a token drawn at random.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from diffusearch.diffusion.decoding import Decoding, choose, ease
+from diffusearch.diffusion.decoding import Decoding, choose, ease, first_move
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.layout import Layout
+
+# Noised tokens [batch, targets] at time `now` (at now = after = T: none yet, all masks) -> as they are at time `after`.
+Noise = Callable[[Tensor, int, int], Tensor]
 
 
 @dataclass
@@ -22,7 +28,7 @@ class Sample:
     """Denoised records and how they came about."""
 
     tokens: Tensor  # [batch, variables]
-    log_probability: Tensor  # [batch] sum of the log-likelihoods with which variables were fixed
+    log_probability: Tensor  # [batch] sum of the log-likelihoods with which variables were fixed (last)
     move_log_probabilities: Tensor | None  # [batch, moves] of the first move when it was fixed, under the legality mask
     raw_move_logits: Tensor | None  # [batch, moves] the same before the mask
     steps: Tensor  # [batch] network calls
@@ -45,24 +51,29 @@ def denoise(
     timesteps: int,
     generator: torch.Generator,
     allowed: Tensor | None = None,
+    noise: Noise = lambda tokens, now, after: tokens,
 ) -> Sample:
-    """Given variables [batch, given variables] and allowed first moves [batch, moves] -> samples."""
+    """Given variables [batch, given variables] and allowed first moves [batch, moves] -> samples.
+
+    The default noise leaves a noised variable what it is at the start: its mask.
+    """
     batch, fixed = given.shape
-    masks = torch.from_numpy(layout.sizes).expand(batch, -1)
-    x = torch.cat([given, masks[:, fixed:]], dim=1)
+    masks = torch.from_numpy(layout.sizes[fixed:]).expand(batch, -1)
+    noised = noise(masks, timesteps, timesteps)
+    x = torch.cat([given, noised], dim=1)
     targets = layout.variables - fixed
     root = net.read_root(x, layout) if net.prefix else None
     visible = torch.zeros(batch, targets, dtype=torch.bool)
-    log_probability = torch.zeros(batch, dtype=torch.float64)
+    fixed_likelihood = torch.zeros(batch, targets, dtype=torch.float64)  # of each variable when it was fixed last
     calls = torch.zeros(batch, dtype=torch.int64)
     action = layout.segment("a", 0)
     move = None if action is None or action.given else action.start - fixed  # the first move's column
     shape = (batch, 0) if move is None else (batch, layout.sizes[move + fixed])
     moves, raw_moves = torch.zeros(shape), torch.zeros(shape)
-    film = [x.clone()] if decoding.film else []
+    film = [torch.cat([given, masks], dim=1)] if decoding.film else []
     value = None
     grid = time_grid(decoding.steps, timesteps)
-    for now, after in zip(grid, grid[1:], strict=False):
+    for now, after in pairwise(grid):
         running = ~visible.all(1)
         if not running.any():
             break
@@ -78,31 +89,32 @@ def denoise(
             scores = -torch.arange(targets, dtype=torch.float32).expand(batch, -1)
         if not decoding.remask:
             scores = scores.masked_fill(visible, math.inf)
-        if move is not None and decoding.move_last and after > 0:
-            scores[:, move] = -math.inf
         keep = targets - math.floor(targets * after / timesteps)
+        if move is not None and decoding.move_last and after > 0 and targets > 1:
+            scores[:, move] = -math.inf
+            keep = min(keep, targets - 1)
         chosen = torch.zeros_like(visible).scatter_(1, scores.topk(keep, dim=1).indices, True)
         if decoding.stop_confidence is not None:
             doubtful = (log_likelihood < math.log(decoding.stop_confidence)) & ~visible
             chosen |= ~doubtful.any(1, keepdim=True)
         chosen &= running[:, None]
         new = chosen & ~visible
-        if move is not None and move_logits is not None:
+        if move is not None:
             fresh = new[:, move, None]
             moves = torch.where(fresh, move_logits[0], moves)
             raw_moves = torch.where(fresh, move_logits[1], raw_moves)
-        log_probability += torch.where(new, log_likelihood.double(), 0.0).sum(1)
+        fixed_likelihood = torch.where(new, log_likelihood.double(), fixed_likelihood)
         kept = chosen if decoding.remask else chosen | visible
         kept = torch.where(running[:, None], kept, visible)
-        x[:, fixed:] = torch.where(kept, tokens, masks[:, fixed:])
+        noised = noise(torch.where(visible & ~kept, masks, noised), now, after)
+        x[:, fixed:] = torch.where(kept, tokens, noised)
         visible = kept
         calls += running
         if decoding.film:
-            film.append(x.clone())
+            film.append(torch.cat([given, torch.where(kept, tokens, masks)], dim=1))
+    joint = fixed_likelihood.sum(1)
     has_move = move is not None
-    return Sample(
-        x, log_probability, moves if has_move else None, raw_moves if has_move else None, calls, film, value
-    )
+    return Sample(x, joint, moves if has_move else None, raw_moves if has_move else None, calls, film, value)
 
 
 def _predict(
@@ -114,21 +126,18 @@ def _predict(
     visible: Tensor,
     generator: torch.Generator,
     allowed: Tensor | None,
-) -> tuple[Tensor, Tensor, Tensor, tuple[Tensor, Tensor] | None]:
+) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
     """For every target: its token (the visible one where visible), that token's log-likelihood, its ease; and for the
-    first move (masked log-probabilities, raw logits)."""
+    first move, where it is predicted, its masked log-probabilities and raw logits."""
     fixed = layout.given_variables
     current = x[:, fixed:]
     tokens, log_likelihood, scores = current.clone(), torch.zeros(current.shape), torch.zeros(current.shape)
-    first = None
+    first: list[Tensor] = []
     for group in layout.groups:
-        logits = net.logits(hidden, layout, frozenset((group.type,)))[group.type].float()
+        logits = net.logits(hidden, layout, (group,))[group.type].float()
         columns = torch.from_numpy(group.variables) - fixed
         if group.type == "action":
-            raw = logits[:, 0].clone()
-            if allowed is not None and decoding.legal:
-                logits[:, 0] = logits[:, 0].masked_fill(~allowed, -math.inf)
-            first = (torch.log_softmax(logits[:, 0], -1), raw)
+            logits, *first = first_move(logits, allowed, decoding)
         log_p = torch.log_softmax(logits, -1)
         seen = visible[:, columns]
         token = torch.where(seen, current[:, columns], choose(logits, decoding.temperature, generator))

@@ -11,7 +11,7 @@ from diffusearch.errors import UserError
 from diffusearch.model.embedding import Embedding
 from diffusearch.model.heads import Heads, Logits
 from diffusearch.model.trunk import Past, Trunk, TrunkConfig
-from diffusearch.tokens.layout import Layout, layout
+from diffusearch.tokens.layout import Group, Layout, layout
 from diffusearch.tokens.values import BINS
 
 
@@ -71,7 +71,7 @@ class Denoiser(nn.Module):
         self.embedding = Embedding(
             self.layout,
             width,
-            slotted=config.encoding == "compact",
+            slotted=config.head != "vocabulary" and (config.encoding == "compact" or config.patch > 1),
             learned_positions=config.trunk.positions == "learned",
         )
         self.trunk = Trunk(config.trunk)
@@ -109,16 +109,17 @@ class Denoiser(nn.Module):
 
     def _future(self, places: Tensor, root: Root) -> Tensor:
         future, _ = self.trunk(places, root.past)
-        return torch.cat([root.hidden.expand(len(future), -1, -1), future], dim=1)
+        return torch.cat([root.hidden.expand(future.shape[0], -1, -1), future], dim=1)
 
     def forward(self, tokens: Tensor, layout: Layout | None = None, root: Root | None = None) -> Logits:
         """Tokens [batch, variables] -> logits by type; a shorter layout gives a shorter horizon."""
         layout = layout or self.layout
         return self.logits(self.hidden(tokens, layout, root), layout)
 
-    def logits(self, hidden: Tensor, layout: Layout, only: frozenset[str] | None = None) -> Logits:
-        """Hidden states -> logits by type."""
-        return self.heads(hidden, layout, self.embedding, self.shift, only)
+    def logits(self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None) -> Logits:
+        """Hidden states -> logits by type, of all variables or of the given groups (or parts of groups)."""
+        out: Logits = self.heads(hidden, layout, self.embedding, self.shift, groups)
+        return out
 
     def value_logits(self, hidden: Tensor, layout: Layout) -> Tensor:
         """Logits [batch, 128] of the root's value, from the mean of its places."""

@@ -28,7 +28,10 @@ class SourceTarget(nn.Module):
 
     def __init__(self, layout: Layout, width: int, inner: int) -> None:
         super().__init__()
-        self.inner, self.patch = inner, layout.patch
+        self.inner = inner
+        self.pair: Tensor
+        self.becomes: Tensor
+        self.order: Tensor
         self.source = nn.Linear(width, layout.patch * inner)
         self.target = nn.Linear(width, layout.patch * inner)
         self.action = nn.Linear(width, 3 * inner)
@@ -59,23 +62,26 @@ class Heads(nn.Module):
         sizes = {group.type: group.size for group in layout.groups}
         if kind != "vocabulary":
             self.linear = nn.ModuleDict({t: nn.Linear(width, size * layout.per_place(t)) for t, size in sizes.items()})
-            for layer in self.linear.values():
-                nn.init.normal_(layer.weight, std=0.02)
-                nn.init.zeros_(layer.bias)
+            for name, parameter in self.linear.named_parameters():
+                nn.init.zeros_(parameter) if name.endswith("bias") else nn.init.normal_(parameter, std=0.02)
         self.source_target = SourceTarget(layout, width, inner) if kind == "squares" and "action" in sizes else None
-        self._plans: dict[tuple[int, str], tuple[Tensor, Tensor | None, Tensor]] = {}
+        self._plans: dict[tuple[int, str, int, int], tuple[Tensor, Tensor | None, Tensor]] = {}
 
     def forward(
-        self, hidden: Tensor, layout: Layout, embedding: Embedding, shift: int = 0, only: frozenset[str] | None = None
+        self,
+        hidden: Tensor,
+        layout: Layout,
+        embedding: Embedding,
+        shift: int = 0,
+        groups: tuple[Group, ...] | None = None,
     ) -> Logits:
         """Hidden states [batch, places, width] -> logits by type.
 
-        shift = 1: a place is predicted from the place before it (autoregressive). `only` leaves out other types.
+        shift = 1: a place is predicted from the place before it (autoregressive), and later places may be missing.
+        `groups` leaves out everything else.
         """
         out: Logits = {}
-        for group in layout.groups:
-            if only is not None and group.type not in only:
-                continue
+        for group in layout.groups if groups is None else groups:
             places, order, state = self._plan(layout, group)
             here = hidden[:, places - shift]  # [batch, distinct places, width]
             if self.kind == "vocabulary":
@@ -94,7 +100,7 @@ class Heads(nn.Module):
 
     def _plan(self, layout: Layout, group: Group) -> tuple[Tensor, Tensor | None, Tensor]:
         """The distinct places of a group, the order of its outputs (None: as they come), an action's square places."""
-        key = (layout.horizon, group.type)
+        key = (layout.horizon, group.type, int(group.variables[0]), len(group.variables))
         if key not in self._plans:
             distinct, inverse = np.unique(group.places, return_inverse=True)
             each = layout.per_place(group.type) if self.kind != "vocabulary" else 1

@@ -135,9 +135,9 @@ class Trunk(nn.Module):
                 nn.init.normal_(parameter, std=0.02)
             elif name.endswith("bias"):
                 nn.init.zeros_(parameter)
-        for block in self.blocks:  # GPT-2: what is added to the residual stream shrinks with depth
-            for weight in (block.attention.out.weight, block.mlp.down.weight):
-                nn.init.normal_(weight, std=0.02 / (2 * config.layers) ** 0.5)
+            if name.endswith(("attention.out.weight", "mlp.down.weight")):
+                # GPT-2: what is added to the residual stream shrinks with depth
+                nn.init.normal_(parameter, std=0.02 / (2 * config.layers) ** 0.5)
 
     def forward(self, x: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
         """Embeddings [batch, places, width] -> hidden states of the same shape, and all keys and values so far."""

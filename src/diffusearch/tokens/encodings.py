@@ -51,8 +51,14 @@ class Compact:
 
     name = "compact"
     turned = True
-    slots = (*(Slot("square", 13),) * 64, Slot("castling", 16), Slot("en passant", 9), Slot("side", 2), Slot("clock", 256))
-    squares = np.arange(64)
+    slots: tuple[Slot, ...] = (
+        *(Slot("square", 13),) * 64,
+        Slot("castling", 16),
+        Slot("en passant", 9),
+        Slot("side", 2),
+        Slot("clock", 256),
+    )
+    squares: npt.NDArray[np.int64] = np.arange(64)
 
     def encode(self, rows: Rows, black: Flags, numbers: npt.NDArray[np.int64]) -> Tokens:
         return rows.astype(np.int16)
@@ -95,7 +101,7 @@ class Paper:
 
     name = "paper"
     turned = False
-    slots = (
+    slots: tuple[Slot, ...] = (
         *(Slot("square", 13),) * 64,
         Slot("side", 2),
         *(Slot("castling", 5),) * 4,
@@ -103,7 +109,7 @@ class Paper:
         Slot("rank", 3),
         *(Slot("digit", 11),) * 6,
     )
-    squares = _FROM_A8
+    squares: npt.NDArray[np.int64] = _FROM_A8
 
     def encode(self, rows: Rows, black: Flags, numbers: npt.NDArray[np.int64]) -> Tokens:
         squares = np.where(black[:, None], _SWAP[rows[:, np.arange(64) ^ 56]], rows[:, :64])[:, _FROM_A8]
@@ -143,7 +149,8 @@ class Paper:
     def encode_board(self, board: chess.Board) -> Tokens:
         """The tokens [77] of one board."""
         row = states.board_row(board, chess.WHITE)[None]
-        return self.encode(row, np.array([False]), np.array([board.fullmove_number]))[0]
+        tokens: Tokens = self.encode(row, np.array([False]), np.array([board.fullmove_number]))[0]
+        return tokens
 
 
 ENCODINGS: dict[str, Encoding] = {"paper": Paper(), "compact": Compact()}

@@ -115,7 +115,7 @@ class Layout:
 
     @cached_property
     def square_order(self) -> Ints:
-        """[64]: square s of the frame is output number square_order[s] when the patches of a state are laid end to end."""
+        """[64]: square s of the frame is output number square_order[s] when a state's patches are laid end to end."""
         laid = [int(self.encoding.squares[slot]) for place in self.state_places for slot in place if slot < 64]
         return np.argsort(np.array(laid))
 
@@ -172,6 +172,20 @@ class Layout:
                 Group(kind, int(self.sizes[index[0]]), index, place_of[index], within[index], self.plies[index])
             )
         return tuple(groups)
+
+    def groups_at(self, place: int) -> tuple[Group, ...]:
+        """The predicted variables of one place by type: parts of the groups."""
+        return self._groups_by_place[place]
+
+    @cached_property
+    def _groups_by_place(self) -> list[tuple[Group, ...]]:
+        out: list[list[Group]] = [[] for _ in range(self.places)]
+        for group in self.groups:
+            for place in np.unique(group.places):
+                here = group.places == place
+                part = (group.variables[here], group.places[here], group.patch[here], group.plies[here])
+                out[int(place)].append(Group(group.type, group.size, *part))
+        return [tuple(groups) for groups in out]
 
     def _within_place(self) -> Ints:
         """[variables] the number of variables of the same type before it in its place."""

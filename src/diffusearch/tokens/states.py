@@ -76,6 +76,8 @@ def row_board(row: npt.NDArray[np.integer[npt.NBitBase]] | Rows, mover: chess.Co
     board.halfmove_clock = int(row[CLOCK])
     board.fullmove_number = number
     problem = board_problem(board)
+    if problem is None and row[EN_PASSANT] and not board.has_legal_en_passant():
+        problem = _STATUS_WORDS[chess.STATUS_INVALID_EP_SQUARE]  # a row names the file only where taking is legal
     if problem:
         raise InvalidState(problem)
     return board

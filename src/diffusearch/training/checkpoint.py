@@ -63,14 +63,14 @@ def load_weights(net: nn.Module, weights: dict[str, Tensor], path: Path) -> None
     missing, foreign = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
     if missing or foreign:
         raise UserError(
-            f"{path} does not fit the recipe: {len(missing)} weights missing {missing[:3]}, {len(foreign)} foreign {foreign[:3]}"
+            f"{path} does not fit the recipe: "
+            f"{len(missing)} weights missing {missing[:3]}, {len(foreign)} foreign {foreign[:3]}"
         )
     with torch.no_grad():
         for name, parameter in own.items():
             if parameter.shape != weights[name].shape:
-                raise UserError(
-                    f"{path} does not fit the recipe: {name} is {list(weights[name].shape)}, not {list(parameter.shape)}"
-                )
+                shapes = f"{list(weights[name].shape)}, not {list(parameter.shape)}"
+                raise UserError(f"{path} does not fit the recipe: {name} is {shapes}")
             parameter.copy_(weights[name])
 
 
@@ -90,7 +90,7 @@ def restore_optimisers(optimisers: list[torch.optim.Optimizer], tensors: dict[st
         whole = optimiser.state_dict()
         whole["state"] = {}
         for name, value in tensors.items():
-            kind, owner, index, key = name.split(".", 3)
+            _, owner, index, key = name.split(".", 3)
             if int(owner) == number:
                 whole["state"].setdefault(int(index), {})[key] = value
         optimiser.load_state_dict(whole)

@@ -51,7 +51,7 @@ class Log:
         try:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._board = SummaryWriter(str(out / "tensorboard"))  # type: ignore[no-untyped-call]
+            self._board = SummaryWriter(str(out / "tensorboard"))
         except ImportError:  # the extra is not installed: log.csv has it all
             pass
 

@@ -24,7 +24,8 @@ def orthogonal(matrices: Tensor) -> Tensor:
     for _ in range(_ITERATIONS):
         gram = x @ x.transpose(1, 2)
         x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.transpose(1, 2) if tall else x
+    out: Tensor = x.transpose(1, 2) if tall else x
+    return out
 
 
 class Muon(torch.optim.Optimizer):

@@ -20,19 +20,18 @@ def make_optimisers(net: Denoiser, config: OptimiserConfig) -> list[torch.optim.
     everything = [p for p in net.parameters() if p.requires_grad]
     if config.kind == "adam":
         return [torch.optim.Adam(everything, lr=config.rate, betas=betas, fused=True)]
-    decayed = {"lr": config.rate, "betas": betas, "fused": True}
     if config.kind == "adamw":
         matrices = [p for p in everything if p.ndim >= 2]
         rest = [p for p in everything if p.ndim < 2]
         groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": rest, "weight_decay": 0.0}]
-        return [torch.optim.AdamW(groups, **decayed)]
+        return [torch.optim.AdamW(groups, lr=config.rate, betas=betas, fused=True)]
     if config.kind == "muon":
         matrices = [p for name, p in net.named_parameters() if name.startswith("trunk.") and p.ndim == 2]
         chosen = {id(p) for p in matrices}
         rest = [p for p in everything if id(p) not in chosen]
         return [
             Muon(matrices, lr=config.rate, weight_decay=config.weight_decay),
-            torch.optim.AdamW(rest, weight_decay=0.0, **decayed),
+            torch.optim.AdamW(rest, lr=config.rate, betas=betas, weight_decay=0.0, fused=True),
         ]
     raise UserError(f"optimiser.kind {config.kind!r} is unknown: choose adam, adamw or muon")
 

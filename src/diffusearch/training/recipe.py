@@ -16,6 +16,8 @@ from typing import Any
 import tomli_w
 
 from diffusearch.diffusion.loss import LossConfig
+from diffusearch.diffusion.process import KINDS
+from diffusearch.diffusion.schedule import WEIGHTS
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import ModelConfig
 
@@ -57,7 +59,7 @@ class OptimiserConfig:
     epochs: float = 200.0  # passes over the records (paper: at most 200); ignored if steps > 0
     steps: int = 0  # optimiser steps; 0: from epochs
     warmup: int = 0  # steps of linear warm-up
-    schedule: str = "cosine"  # after warm-up: "cosine" to zero, "constant", or "decay" (constant, then 20 % linear to zero)
+    schedule: str = "cosine"  # after warm-up: "cosine" to zero, "constant", or "decay" (last 20 % linear to zero)
     weight_decay: float = 0.0
     clip: float = 1.0  # gradient norm
     beta2: float = 0.999
@@ -122,9 +124,45 @@ def recipe_from_dict(values: dict[str, Any]) -> Recipe:
     """A recipe from nested plain values; anything left out has its default."""
     recipe: Recipe = _build(Recipe, values, "recipe")
     recipe.model.check()
-    if recipe.horizons and len(recipe.horizons) > recipe.model.horizon:
-        raise UserError(f"horizons has {len(recipe.horizons)} shares, but the model's horizon is {recipe.model.horizon}")
+    _check(recipe)
     return recipe
+
+
+def _check(recipe: Recipe) -> None:
+    """Refuse what would fail or mislead later in the run."""
+    model, process, optimiser, watch = recipe.model, recipe.process, recipe.optimiser, recipe.watch
+    shares = recipe.horizons
+    if len(shares) > model.horizon:
+        raise UserError(f"horizons has {len(shares)} shares, but the model's horizon is {model.horizon}")
+    if shares and (min(shares) < 0 or sum(shares) <= 0):
+        raise UserError(f"horizons are shares of batches, at least one above 0, not {list(shares)}")
+    choices = {
+        "bf16": (recipe.bf16, ("auto", "on", "off")),
+        "process.kind": (process.kind, KINDS),
+        "loss.time_weight": (recipe.loss.time_weight, WEIGHTS),
+        "optimiser.kind": (optimiser.kind, ("adam", "adamw", "muon")),
+        "optimiser.schedule": (optimiser.schedule, ("cosine", "constant", "decay")),
+    }
+    for name, (value, allowed) in choices.items():
+        if value not in allowed:
+            raise UserError(f"{name} = {value!r} is unknown: choose one of {', '.join(allowed)}")
+    positive = {
+        "process.timesteps": process.timesteps,
+        "optimiser.batch": optimiser.batch,
+        "optimiser.micro_batches": optimiser.micro_batches,
+        "watch.checkpoint_every": watch.checkpoint_every,
+        "watch.validate_every": watch.validate_every,
+    }
+    for name, number in positive.items():
+        if number < 1:
+            raise UserError(f"{name} is at least 1, not {number}")
+    if process.kind == "autoregressive" and model.trunk.attention != "causal":
+        raise UserError(
+            f"process.kind = 'autoregressive' needs model.trunk.attention = 'causal', not {model.trunk.attention!r}"
+        )
+    if process.kind in ("multinomial", "gaussian") and (model.root_value or model.paradigm in ("s-v", "sa-v")):
+        # values are read off a record whose future is masked, and these processes know no mask
+        raise UserError(f"process.kind = {process.kind!r} cannot learn root values: use 'absorbing' or 'direct'")
 
 
 def load_recipe(path: Path, overrides: tuple[str, ...] = ()) -> Recipe:

@@ -1,0 +1,76 @@
+"""Multinomial diffusion: a variable is noised by becoming any token of its own vocabulary, all equally likely.
+
+The network cannot see which variables are noise. Loss and decoding are reparameterised (Zheng et al. 2023): the loss
+is the weighted cross-entropy where x_t != x_0, and decoding remembers which variables it has fixed.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from diffusearch.data.loader import Batch
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
+from diffusearch.diffusion.sampling import Sample, denoise
+from diffusearch.diffusion.schedule import alpha, draw_times, time_weight
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.layout import Layout
+
+
+def uniform_tokens(sizes: Tensor, shape: torch.Size, generator: torch.Generator) -> Tensor:
+    """Tokens of `shape`, each uniform over its vocabulary; sizes are those of the last dimension."""
+    return (torch.rand(shape, generator=generator, dtype=torch.float64) * sizes).long()
+
+
+class Multinomial:
+    """q(x_t | x_0): clean with probability alpha_t = 1 - t/T, else uniform (which may be x_0 again)."""
+
+    def __init__(self, timesteps: int = 20) -> None:
+        self.timesteps = timesteps
+
+    def corrupt(self, tokens: Tensor, layout: Layout, t: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Tokens [batch, variables] at times t [batch] -> noised tokens, and where they differ. The root never does."""
+        replaced = torch.rand(tokens.shape, generator=generator) < (t.float() / self.timesteps)[:, None]
+        replaced[:, : layout.given_variables] = False
+        x = torch.where(replaced, uniform_tokens(torch.from_numpy(layout.sizes), tokens.shape, generator), tokens)
+        return x, x != tokens
+
+    def loss(
+        self, net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, generator: torch.Generator
+    ) -> tuple[Losses, Tensor]:
+        """The loss of a batch at random times, and the hidden states it was read from."""
+        t = draw_times(len(batch.tokens), self.timesteps, generator, config.full_noise)
+        x, noised = self.corrupt(batch.tokens, layout, t, generator)
+        unknown = ~batch.known  # pure noise whatever t is, and without loss
+        unknown[:, : layout.given_variables] = False
+        x = torch.where(unknown, uniform_tokens(torch.from_numpy(layout.sizes), x.shape, generator), x)
+        hidden = net.hidden(x, layout)
+        lambdas = time_weight(config.time_weight, t, self.timesteps)
+        return cross_entropy(net.logits(hidden, layout), batch, layout, noised, lambdas, config), hidden
+
+    def sample(
+        self,
+        net: Denoiser,
+        given: Tensor,
+        layout: Layout,
+        decoding: Decoding,
+        generator: torch.Generator,
+        allowed: Tensor | None = None,
+    ) -> Sample:
+        """Given variables [batch, given variables] -> a whole record, by easy-first denoising."""
+        sizes = torch.from_numpy(layout.sizes[layout.given_variables :])
+
+        def noise(tokens: Tensor, now: int, after: int) -> Tensor:
+            return self.noise(tokens, sizes, now, after, generator)
+
+        return denoise(net, given, layout, decoding, self.timesteps, generator, allowed, noise)
+
+    def noise(self, tokens: Tensor, sizes: Tensor, now: int, after: int, generator: torch.Generator) -> Tensor:
+        """Noise on its way from time `now` back to `after`: the posterior's (1 - beta) x_t + beta uniform.
+
+        beta is the chance of having been replaced in between; whatever has no token yet (a mask) gets one.
+        """
+        beta = 1.0 if now == self.timesteps else 1.0 - float(alpha(now, self.timesteps) / alpha(after, self.timesteps))
+        redrawn = torch.rand(tokens.shape, generator=generator) < beta
+        return torch.where(redrawn | (tokens == sizes), uniform_tokens(sizes, tokens.shape, generator), tokens)
