@@ -19,7 +19,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,8 @@ class Line:
 
     fen: str
     moves: Sequence[str]  # UCI; the first is the oracle's action
-    values: Sequence[int | None] = field(default=())  # value bins of s_0, s_1, ... for their sides to move
+    values: Sequence[int | None] = ()  # value bins of s_0, s_1, ... for their sides to move
+    states: Sequence[str] = ()  # FENs of s_1, s_2, ... where the moves do not lead there (a random world)
 
 
 def _fields(horizon: int) -> dict[str, tuple[tuple[int, ...], str]]:
@@ -87,7 +88,12 @@ def replay(lines: Sequence[Line], horizon: int) -> dict[str, npt.NDArray[Any]]:
         known = horizon
         for ply in range(horizon):
             out["states"][index, ply] = row
-            if ply < len(line.moves):
+            if ply < len(line.moves) and line.states:
+                token = moves.MOVE_ID[line.moves[ply]]
+                out["moves"][index, ply] = token if mover else moves.TURN[token]
+                if ply < len(line.states):
+                    row = states.board_row(chess.Board(line.states[ply]), mover)
+            elif ply < len(line.moves):
                 try:
                     move = board.push_uci(line.moves[ply])
                 except ValueError:

@@ -201,7 +201,7 @@ def train(
     if found and not resume:
         raise UserError(f"{out} holds a run already: add --resume to go on, or choose another --out")
     out.mkdir(parents=True, exist_ok=True)
-    records, validation = open_sources(recipe, out, report)
+    records, validation = open_sources(recipe, report)
     training = Training(recipe, out, records, world)
     if found:
         training.restore()

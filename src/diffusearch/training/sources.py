@@ -1,24 +1,94 @@
-"""The records that a recipe names."""
+"""The records that a recipe names: labelled sets are replayed into arrays once, next to their source."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from diffusearch.data.records import Records
+from diffusearch.data.labelled import labelled_files, read_labelled
+from diffusearch.data.records import Line, Records, write_records
+from diffusearch.data.scores import Score, parse_actions, parse_values
 from diffusearch.errors import UserError
+from diffusearch.tokens.values import value_bin
 from diffusearch.training.recipe import Recipe
 
+Say = Callable[[str], None]
 
-def open_sources(recipe: Recipe, out: Path, report: Callable[[str], None]) -> tuple[list[Records], Records | None]:
-    """All sources of a recipe, and its validation records."""
-    if not recipe.data.sources:
+
+def open_sources(recipe: Recipe, say: Say) -> tuple[list[Records], Records | None]:
+    """All sources of a recipe and its validation records (None where the split is empty)."""
+    data, horizon = recipe.data, recipe.model.horizon
+    if not data.sources:
         raise UserError(f"the recipe {recipe.name!r} names no data: give data.sources a path")
-    records = [Records(source.path) for source in recipe.data.sources]
+    by_action = recipe.model.paradigm == "sa-v"
+    records = [records_of(Path(s.path), horizon, "train", data.cache, by_action, say) for s in data.sources]
     for one in records:
         if len(one) == 0:
-            raise UserError(f"{one.folder} holds no record")
-        if one.horizon < recipe.model.horizon:
-            raise UserError(f"{one.folder} has horizon {one.horizon}, the model needs {recipe.model.horizon}: label anew")
-    validation = Records(recipe.data.validation) if recipe.data.validation else None
-    return records, validation
+            raise UserError(f"{one.folder} holds no record to train on: label more games")
+    validation = records_of(
+        Path(data.validation or data.sources[0].path), horizon, "validation", data.cache, by_action, say
+    )
+    return records, validation if len(validation) else None
+
+
+def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool, say: Say) -> Records:
+    """The records of a labelled set's split, or of a records folder as it is; replayed if that was not done yet."""
+    if (path / "records.json").exists():
+        records = Records(path)
+        if records.horizon < horizon:
+            raise UserError(f"{path} has horizon {records.horizon}, the model needs {horizon}: make it anew")
+        return records
+    fingerprint = _fingerprint(path)
+    name = f"records-h{horizon}-{split}" + ("-actions" if by_action else "")
+    home = Path(cache) / fingerprint[:12] if cache else path if path.is_dir() else path.with_suffix(".records")
+    folder = home / name
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write records to {home} ({error.strerror}): set data.cache to a folder") from None
+    if not os.access(home, os.W_OK):
+        raise UserError(f"cannot write records to {home}: set data.cache to a folder of your own")
+    if (folder / "records.json").exists():
+        if json.loads((folder / "records.json").read_text())["source"] == fingerprint:
+            return Records(folder)
+        shutil.rmtree(folder)  # the labels have changed since
+    say(f"replaying {path} ({split}, horizon {horizon}) to {folder}")
+    count = write_records(_lines(path, split, by_action), folder, horizon, workers=os.cpu_count() or 1, source=fingerprint)
+    say(f"{count} records")
+    return Records(folder)
+
+
+def _fingerprint(path: Path) -> str:
+    """Changes when the files of a labelled set do."""
+    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in labelled_files(path)]
+    return hashlib.sha256(json.dumps([str(path.resolve()), facts]).encode()).hexdigest()
+
+
+def _lines(path: Path, split: str, by_action: bool) -> Iterator[Line]:
+    for row in read_labelled(path, split):
+        if by_action:
+            for move, score in parse_actions(row["actions"] or "").items():
+                yield Line(row["fen"], [move], [value_bin(score.win())])
+        else:
+            yield Line(row["fen"], row["line"].split(), _values(row), row["states"] or ())
+
+
+def _values(row: dict[str, Any]) -> list[int | None]:
+    """Value bins of the line's states: as searched, else the root's score carried down the principal variation."""
+    if row["values"]:
+        return [value_bin(score.win()) for score in parse_values(row["values"])]
+    if row["cp"] is None and row["mate"] is None:
+        return []
+    score = Score(row["cp"], row["mate"])
+    if row["future"] not in (None, "pv"):
+        return [value_bin(score.win())]
+    bins: list[int | None] = []
+    for _ in row["line"].split():
+        bins.append(value_bin(score.win()))
+        score = score.after_best_move()
+    return bins
