@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import chess
 import pytest
@@ -113,3 +114,17 @@ def test_demo_of_an_agent_that_imagines_nothing() -> None:
 
 def test_demo_refuses_a_puzzle_that_is_not_there() -> None:
     assert "choose 1 to " in refused("demo", "--agent", "random", "--puzzle", "100000")
+
+
+def test_explain_draws_agents_side_by_side_and_the_strip(tiny_run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "case.svg"
+    words = ["--agent", "diffusearch", "--agent", "greedy-material", "--weights", str(tiny_run), "--steps", "2"]
+    said = run("explain", MIDDLEGAME, *words, "--out", str(out)).splitlines()
+    assert said == [str(out), str(tmp_path / "case-boards.svg")]
+    assert "greedy-material: " in "".join(ElementTree.parse(out).getroot().itertext())
+    assert ElementTree.parse(said[1]).getroot().tag.endswith("svg")
+
+
+def test_explain_refuses_other_formats_and_missing_folders(tmp_path: Path) -> None:
+    assert "no .svg file" in refused("explain", "startpos", "--out", str(tmp_path / "case.png"))
+    assert "make it first" in refused("explain", "startpos", "--out", str(tmp_path / "no" / "case.svg"))

@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
     """Add this family's verbs to the program."""
     app.command()(move)
     app.command()(demo)
+    app.command()(explain)
 
 
 def agent_text(agent: str, weights: Path | None, **options: Any) -> str:
@@ -90,6 +91,41 @@ def demo(
     filmed = "on" if player and any(option.name == "film" for option in player.options) else None
     with build(agent_text(agent, weights, steps=steps, film=filmed)) as decider:
         show(decider, FIRST if puzzle is None else puzzle, Console(soft_wrap=True))
+
+
+def explain(
+    fen: Fen,
+    agent: Annotated[
+        list[str] | None, typer.Option("--agent", help="Who explains; several stand side by side.")
+    ] = None,
+    weights: Weights = None,
+    steps: Steps = None,
+    out: Annotated[Path, typer.Option("--out", help="The picture; the imagined boards go beside it.")] = Path(
+        "case.svg"
+    ),
+) -> None:
+    """Draw a position with imagined lines as numbered arrows, and the strip of imagined boards."""
+    from diffusearch.agents.build import agent as build
+    from diffusearch.play.pictures import case_picture, strip_picture
+    from diffusearch.training.checkpoint import write_whole
+
+    if out.suffix != ".svg":
+        raise UserError(f"--out {out} is no .svg file: pictures are written as SVG")
+    if not out.parent.is_dir():
+        raise UserError(f"there is no folder {out.parent} for {out.name}: make it first")
+    board = _board(fen)
+    decisions: dict[str, Decision] = {}
+    for text in agent or ["diffusearch"]:
+        first = not decisions  # --weights and --steps are for the first agent; the others say it in their text
+        with build(agent_text(text, weights if first else None, steps=steps if first else None)) as player:
+            decisions[text] = player.play(board)
+    write_whole(out, case_picture(board, decisions).encode())
+    typer.echo(str(out))
+    imaginations = [decision.imagination for decision in decisions.values() if decision.imagination is not None]
+    if imaginations:
+        strip = out.with_stem(f"{out.stem}-boards")
+        write_whole(strip, strip_picture(imaginations[0]).encode())
+        typer.echo(str(strip))
 
 
 def _board(fen: str) -> chess.Board:
