@@ -1,9 +1,9 @@
 """Tune the search: how often it plays the oracle's move, for a grid of settings, on labelled validation positions.
 
-    python benchmarks/mcts_tune.py --data labels/train.parquet --policy RUN --value RUN --positions 400
-    python benchmarks/mcts_tune.py --data labels/train.parquet --positions 200         # networks made by hand
+    python benchmarks/mcts_tune.py --data valid.parquet --policy RUN --value RUN --positions 400
+    python benchmarks/mcts_tune.py --data valid.parquet --positions 200         # networks made by hand
 
-Never give it test data: take labels that nothing is reported on. All settings see the same positions, so differences
+Give it neither training nor test data: labels that the networks have not seen and that nothing is reported on. All settings see the same positions, so differences
 are paired; the interval printed is that of one share alone (95 %, normal).
 """
 
@@ -25,10 +25,9 @@ from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
 
 
 def positions(path: str, count: int, seed: int) -> list[tuple[chess.Board, chess.Move]]:
-    """Positions and the oracle's moves, drawn from the last tenth of the file's rows (whole games at its end)."""
+    """Positions and the oracle's moves, drawn from a labelled file."""
     table = pq.read_table(path, columns=["fen", "line"])
-    start = table.num_rows * 9 // 10
-    rows = np.sort(np.random.default_rng(seed).choice(np.arange(start, table.num_rows), count, replace=False))
+    rows = np.sort(np.random.default_rng(seed).choice(table.num_rows, min(count, table.num_rows), replace=False))
     drawn = table.take(rows).to_pylist()
     return [(chess.Board(row["fen"]), chess.Move.from_uci(row["line"].split()[0])) for row in drawn]
 
@@ -76,9 +75,8 @@ def main() -> None:
     sample = positions(options.data, options.positions, options.seed)
     boards = [board for board, _ in sample]
     priors = policy.priors(boards)
-    alone = np.mean(
-        [max(one, key=lambda move: one[move]) == best for one, (_, best) in zip(priors, sample, strict=True)]
-    )
+    likeliest = [max(one, key=lambda move: one[move]) for one in priors]
+    alone = np.mean([move == best for move, (_, best) in zip(likeliest, sample, strict=True)])
     print(json.dumps({"settings": "policy alone", "accuracy": round(float(alone), 4), "n": len(sample)}), flush=True)
     for name, settings in grid(options.simulations).items():
         if options.only not in name:
