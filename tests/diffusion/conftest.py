@@ -1,0 +1,89 @@
+"""A denoiser that answers by a script, a record small enough to enumerate, and a small real network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from diffusearch.model.denoiser import Denoiser, ModelConfig
+from diffusearch.model.trunk import TrunkConfig
+from diffusearch.tokens.layout import Group, Layout
+
+torch.set_num_threads(1)
+
+Script = Callable[[list[int]], Sequence[dict[int, float]]]
+
+
+class Scripted:
+    """Looks like a Denoiser. For every target the script names tokens and their probabilities, given the record x;
+    the other tokens of the vocabulary share the rest evenly."""
+
+    prefix, root_value, shift = False, None, 0
+
+    def __init__(self, script: Script) -> None:
+        self.script, self.calls = script, 0
+
+    def hidden(self, tokens: Tensor, layout: Layout, root: None = None) -> Tensor:
+        self.calls += 1
+        return tokens
+
+    def logits(self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None) -> dict[str, Tensor]:
+        answers = [self.script(row) for row in hidden.tolist()]
+        out = {}
+        for group in groups or layout.groups:
+            logits = torch.empty(len(answers), len(group.variables), group.size)
+            for row, answer in enumerate(answers):
+                for column, variable in enumerate(group.variables - layout.given_variables):
+                    named = answer[variable]
+                    rest = (1.0 - sum(named.values())) / (group.size - len(named))
+                    logits[row, column] = math.log(max(rest, 1e-30))
+                    for token, probability in named.items():
+                        logits[row, column, token] = math.log(max(probability, 1e-30))
+            out[group.type] = logits
+        return out
+
+
+@pytest.fixture
+def scripted() -> type[Scripted]:
+    return Scripted
+
+
+def make_tiny_layout() -> SimpleNamespace:
+    """One given variable and two predicted ones with vocabularies of 2 and 3: small enough to enumerate."""
+    one, two = np.array([1]), np.array([2])
+    groups = (
+        Group("coin", 2, one, one, np.array([0]), np.array([0])),
+        Group("die", 3, two, two, np.array([0]), np.array([0])),
+    )
+    return SimpleNamespace(
+        sizes=np.array([2, 2, 3]), types=("coin", "coin", "die"), variables=3, given_variables=1, groups=groups, segments=[]
+    )
+
+
+@pytest.fixture
+def tiny_layout() -> SimpleNamespace:
+    return make_tiny_layout()
+
+
+@pytest.fixture
+def make_net() -> Callable[..., Denoiser]:
+    """A small network; keyword arguments go to the model, `attention` to its trunk."""
+
+    def make(attention: str = "full", positions: str = "learned", seed: int = 0, **model: object) -> Denoiser:
+        trunk = TrunkConfig(layers=2, width=32, heads=2, dropout=0.0, attention=attention, positions=positions)
+        torch.manual_seed(seed)
+        settings: dict[str, object] = {"paradigm": "s-asa", "horizon": 2, "encoding": "compact", "patch": 8}
+        settings |= {"head": "squares", "head_width": 8}
+        net = Denoiser(ModelConfig(**(settings | model), trunk=trunk))  # type: ignore[arg-type]
+        with torch.no_grad():  # fresh weights answer nearly alike everywhere: give them opinions
+            for parameter in net.parameters():
+                parameter.mul_(3.0)
+        return net.eval()
+
+    return make

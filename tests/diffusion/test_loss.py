@@ -1,0 +1,255 @@
+"""The loss: by hand, against the variational bound, and what must not count."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from diffusearch.data.loader import Batch, tokenise
+from diffusearch.data.records import Line, replay
+from diffusearch.diffusion.absorbing import Absorbing
+from diffusearch.diffusion.autoregressive import Autoregressive
+from diffusearch.diffusion.gaussian import Gaussian
+from diffusearch.diffusion.loss import LossConfig, cross_entropy
+from diffusearch.diffusion.multinomial import Multinomial
+from diffusearch.diffusion.process import make_process
+from diffusearch.diffusion.schedule import alpha, time_weight
+from diffusearch.errors import UserError
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+def batch_of(tokens: list[list[int]], known: list[list[bool]] | None = None) -> Batch:
+    x = torch.tensor(tokens)
+    told = torch.ones_like(x, dtype=torch.bool) if known is None else torch.tensor(known)
+    return Batch(x, told, torch.ones(len(x), 1, dtype=torch.bool), torch.full((len(x),), -1))
+
+
+def test_hand_worked_example(tiny_layout) -> None:
+    """Two records at t = 5 and t = 20 of T = 20, linear weights 0.8 and 0.05; the second record's coin is clean."""
+    logits = {
+        "coin": torch.tensor([[[0.0, math.log(3.0)]], [[5.0, -5.0]]]),  # the first record's coin: 1/4, 3/4
+        "die": torch.tensor([[[0.0, 0.0, 0.0]], [[math.log(2.0), 0.0, 0.0]]]),  # thirds; 1/2, 1/4, 1/4
+    }
+    batch = batch_of([[0, 0, 1], [1, 1, 2]])
+    noised = torch.tensor([[False, True, True], [False, False, True]])
+    lambdas = time_weight("linear", torch.tensor([5, 20]), 20)
+    losses = cross_entropy(logits, batch, tiny_layout, noised, lambdas, LossConfig())
+    by_hand = (0.8 * (math.log(4.0) + math.log(3.0)) + 0.05 * math.log(4.0)) / (2 * 2)
+    assert float(losses.total) == pytest.approx(by_hand, rel=1e-6)
+    assert losses.by_type["coin"] == pytest.approx(math.log(4.0))
+    assert losses.by_type["die"] == pytest.approx((math.log(3.0) + math.log(4.0)) / 2)
+
+
+def test_focal_factor_by_hand(tiny_layout) -> None:
+    logits = {"coin": torch.tensor([[[0.0, math.log(3.0)]]]), "die": torch.zeros(1, 1, 3)}
+    noised = torch.tensor([[False, True, False]])
+    losses = cross_entropy(logits, batch_of([[0, 0, 0]]), tiny_layout, noised, torch.ones(1), LossConfig(focal=2.0))
+    assert float(losses.total) == pytest.approx(0.75**2 * math.log(4.0) / 2)
+
+
+class Table:
+    """A denoiser given by a table: for every record x_t its own distributions, drawn once at random."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(7)
+        self.coin = rng.dirichlet(np.ones(2), size=(3, 3, 4))  # [x_0, x_1, x_2] with masks as the last ids
+        self.die = rng.dirichlet(np.ones(3), size=(3, 3, 4))
+
+    def hidden(self, tokens: torch.Tensor, layout: object) -> torch.Tensor:
+        return tokens
+
+    def logits(self, hidden: torch.Tensor, layout: object) -> dict[str, torch.Tensor]:
+        x = tuple(hidden.numpy().T)
+        return {
+            "coin": torch.from_numpy(np.log(self.coin[x]))[:, None],
+            "die": torch.from_numpy(np.log(self.die[x]))[:, None],
+        }
+
+
+def variational_bound(net: Table, x_0: tuple[int, int, int], timesteps: int) -> float:
+    """L_vb by enumeration of all x_t and x_{t-1}, from the definition of the absorbing process alone."""
+    sizes = (2, 3)
+
+    def q_back(seen: int, clean: int, mask: int, t: int) -> dict[int, float]:
+        """q(x_{t-1} | x_t, x_0) of one variable by Bayes' rule."""
+        now, before = float(alpha(t, timesteps)), float(alpha(t - 1, timesteps))
+        if seen != mask:
+            return {seen: 1.0}
+        return {clean: (before - now) / (1.0 - now), mask: (1.0 - before) / (1.0 - now)}
+
+    total = 0.0
+    for t in range(1, timesteps + 1):
+        keep = float(alpha(t, timesteps))
+        for pattern in itertools.product((False, True), repeat=2):
+            weight = math.prod(1.0 - keep if masked else keep for masked in pattern)
+            seen = [sizes[i] if masked else x_0[i + 1] for i, masked in enumerate(pattern)]
+            where = (x_0[0], *seen)
+            beliefs = (net.coin[where], net.die[where])
+            for i in range(2):
+                true = q_back(seen[i], x_0[i + 1], sizes[i], t)
+                model: dict[int, float] = {}
+                for guess, share in enumerate(beliefs[i]):
+                    for token, chance in q_back(seen[i], guess, sizes[i], t).items():
+                        model[token] = model.get(token, 0.0) + share * chance
+                divergence = sum(p * math.log(p / model[token]) for token, p in true.items() if p > 0)
+                total += weight * divergence  # for t = 1 the truth is certain: this is -log p(x_0 | x_1)
+    return total
+
+
+def test_expected_loss_is_the_variational_bound(tiny_layout) -> None:
+    timesteps, x_0 = 4, (1, 0, 2)
+    net, records = Table(), 60_000
+    bound = variational_bound(net, x_0, timesteps)
+    config = LossConfig(time_weight="reciprocal")
+    exact = 0.0  # the expectation over t and x_t, with the project's own loss
+    for t in range(1, timesteps + 1):
+        keep = float(alpha(t, timesteps))
+        for pattern in itertools.product((False, True), repeat=2):
+            noised = torch.tensor([[False, *pattern]])
+            x = torch.where(noised, torch.from_numpy(tiny_layout.sizes), torch.tensor([x_0]))
+            lambdas = time_weight("reciprocal", torch.tensor([t]), timesteps)
+            loss = cross_entropy(net.logits(x, tiny_layout), batch_of([list(x_0)]), tiny_layout, noised, lambdas, config)
+            exact += math.prod(1.0 - keep if masked else keep for masked in pattern) * float(loss.total) / timesteps
+    assert timesteps * 2 * exact == pytest.approx(bound, rel=1e-5)
+    batch = batch_of([list(x_0)] * records)
+    drawn, _ = Absorbing(timesteps).loss(net, batch, tiny_layout, config, torch.Generator().manual_seed(0))
+    assert timesteps * 2 * float(drawn.total) == pytest.approx(bound, rel=0.02)
+
+
+def test_unknown_variables_have_no_loss_and_are_always_noised(tiny_layout) -> None:
+    """Whatever stands in an unknown variable changes nothing."""
+    seen: list[torch.Tensor] = []
+
+    class Watching(Table):
+        def hidden(self, tokens: torch.Tensor, layout: object) -> torch.Tensor:
+            seen.append(tokens)
+            return tokens
+
+    known = [[True, True, False]] * 500
+    for make in (Absorbing, Multinomial):
+        totals = []
+        for hidden_token in (0, 2):
+            batch = batch_of([[1, 0, hidden_token]] * 500, known)
+            losses, _ = make(4).loss(Watching(), batch, tiny_layout, LossConfig(), torch.Generator().manual_seed(1))
+            totals.append(float(losses.total))
+            assert losses.by_type["die"] == 0.0
+        assert totals[0] == totals[1]
+        assert torch.equal(seen[-1], seen[-2])
+        assert bool((seen[-1][:, 2] == 3).all()) == (make is Absorbing)
+
+
+def test_multinomial_counts_only_what_differs(tiny_layout) -> None:
+    net = Table()
+    batch = batch_of([[1, 0, 2]] * 3000)
+    process, generator = Multinomial(1), torch.Generator().manual_seed(2)
+    losses, _ = process.loss(net, batch, tiny_layout, LossConfig(time_weight="constant"), generator)
+    by_hand = 0.0  # T = 1: every variable is uniform
+    for coin, die in itertools.product(range(2), range(3)):
+        where = (1, coin, die)
+        missed = (coin != 0) * -math.log(net.coin[where][0]) + (die != 2) * -math.log(net.die[where][2])
+        by_hand += missed / 6 / 2
+    assert float(losses.total) == pytest.approx(by_hand, rel=0.06)
+
+
+def chess_batch(layout, lines: list[Line] | None = None) -> Batch:
+    lines = lines or [Line(START, ["e2e4", "e7e5"], [64, 64]), Line(START, ["d2d4"], [70])]
+    return tokenise(replay(lines, max(2, layout.horizon)), layout)
+
+
+def test_softmax_over_legal_moves_only(make_net) -> None:
+    """With legal_root the first move's loss ignores how much lies on illegal moves."""
+    net = make_net(paradigm="s-a", horizon=1)
+    batch = chess_batch(net.layout)
+    noised = torch.zeros_like(batch.known)
+    noised[:, -1] = True
+    logits = {"action": torch.zeros(2, 1, 1969)}
+    config = LossConfig(legal_root=True, raw_move=0.0)
+    losses = cross_entropy(logits, batch, net.layout, noised, torch.ones(2), config)
+    assert float(losses.total) == pytest.approx(math.log(20))  # twenty first moves
+    with_raw = LossConfig(legal_root=True, raw_move=0.5)
+    both = cross_entropy(logits, batch, net.layout, noised, torch.ones(2), with_raw)
+    assert float(both.total) == pytest.approx(math.log(20) + 0.5 * math.log(1969), rel=1e-6)
+
+
+def test_changed_squares_weigh_more(make_net) -> None:
+    layout = make_net().layout
+    batch = chess_batch(layout, [Line(START, ["e2e4", "e7e5"])])
+    logits = {group.type: torch.zeros(1, len(group.variables), group.size) for group in layout.groups}
+    noised = torch.zeros_like(batch.known)
+    state = layout.segment("s", 1)
+    assert state is not None
+    noised[:, state.start : state.start + 64] = True
+    plain = cross_entropy(logits, batch, layout, noised, torch.ones(1), LossConfig())
+    more = cross_entropy(logits, batch, layout, noised, torch.ones(1), LossConfig(changed=5.0))
+    assert float(more.total / plain.total) == pytest.approx((62 + 2 * 5) / 64)  # e2 and e4
+
+
+def test_root_without_legal_moves_gives_a_finite_gradient(make_net) -> None:
+    """A game that is over at the root: the answer is NONE, under the mask of legal moves too."""
+    net = make_net(paradigm="s-a", horizon=1).train()
+    mated = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
+    batch = chess_batch(net.layout, [Line(mated, []), Line(START, ["e2e4"])])
+    losses, _ = Absorbing(1).loss(net, batch, net.layout, LossConfig(legal_root=True), torch.Generator())
+    losses.total.backward()
+    assert all(bool(p.grad.isfinite().all()) for p in net.parameters() if p.grad is not None)
+
+
+def test_autoregressive_loss_counts_every_known_variable(make_net) -> None:
+    net = make_net("causal", paradigm="s-aa")
+    batch = chess_batch(net.layout)
+    losses, hidden = Autoregressive().loss(net, batch, net.layout, LossConfig(), torch.Generator())
+    logits = net.logits(hidden, net.layout)["action"].log_softmax(-1)
+    known = [(0, 0), (0, 1), (1, 0)]  # the second record's line is one move long
+    by_hand = -sum(float(logits[r, ply, batch.tokens[r, 68 + ply]].detach()) for r, ply in known) / (2 * 2)
+    assert float(losses.total.detach()) == pytest.approx(by_hand, rel=1e-5)
+
+
+def test_autoregressive_needs_causal_attention(make_net) -> None:
+    net = make_net("full")
+    with pytest.raises(UserError, match="causal"):
+        Autoregressive().loss(net, chess_batch(net.layout), net.layout, LossConfig(), torch.Generator())
+
+
+def test_gaussian_loss_is_the_cross_entropy_at_the_first_step(make_net) -> None:
+    """T = 1: only the reconstruction is left. The vectors of unknown variables do not matter."""
+    net = make_net("prefix")
+    batch = chess_batch(net.layout)
+    losses, hidden = Gaussian(1).loss(net, batch, net.layout, LossConfig(), torch.Generator().manual_seed(0))
+    noised = torch.ones_like(batch.known)
+    noised[:, : net.layout.given_variables] = False
+    logits = net.logits(hidden, net.layout)
+    plain = cross_entropy(logits, batch, net.layout, noised, torch.ones(2), LossConfig())
+    assert float(losses.total.detach()) == pytest.approx(float(plain.total.detach()))
+    batch.tokens[~batch.known] = 0
+    again, _ = Gaussian(1).loss(net, batch, net.layout, LossConfig(), torch.Generator().manual_seed(0))
+    assert float(again.total.detach()) == float(losses.total.detach())
+
+
+def test_gaussian_diffusion_term_vanishes_for_a_perfect_prediction(make_net) -> None:
+    """A network that is certain of x_0 expects exactly its vector: no loss at any time."""
+    net = make_net(paradigm="s-aa")
+    batch = chess_batch(net.layout, [Line(START, ["e2e4", "e7e5"])])
+    right = torch.nn.functional.one_hot(batch.tokens[:, 68:], 1969).float() * 100.0
+    sure = SimpleNamespace(
+        embedding=net.embedding,
+        hidden_of_vectors=lambda vectors, layout: vectors,
+        logits=lambda hidden, layout: {"action": right},
+    )
+    losses, _ = Gaussian(20).loss(sure, batch, net.layout, LossConfig(), torch.Generator())  # type: ignore[arg-type]
+    assert float(losses.total.detach()) < 1e-6
+
+
+def test_processes_by_name() -> None:
+    assert isinstance(make_process("multinomial", 7), Multinomial)
+    assert make_process("direct", 20).timesteps == 1
+    assert make_process("absorbing", 20).timesteps == 20
+    with pytest.raises(UserError, match="loud.*absorbing"):
+        make_process("loud", 20)
+    with pytest.raises(UserError, match="timesteps"):
+        make_process("absorbing", 0)
