@@ -82,5 +82,4 @@ def cross_entropy(
         if config.focal > 0:
             each = each * (1.0 - torch.exp(-each.detach())) ** config.focal
         total = total + (each * weight).sum()
-    predicted = layout.variables - layout.given_variables
-    return Losses(total / (count * predicted), by_type, hits)
+    return Losses(total / (count * layout.predicted), by_type, hits)

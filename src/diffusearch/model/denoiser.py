@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from diffusearch.errors import UserError
@@ -26,6 +27,7 @@ class ModelConfig:
     head: str = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x destination)
     head_width: int = 64  # width of the source and destination vectors of the "squares" head
     root_value: bool = False  # an auxiliary head for the value of the root
+    carry: bool = False  # imagined states start from what the trunk made of the root's same squares (prefix attention)
     trunk: TrunkConfig = field(default_factory=TrunkConfig)
 
     def check(self) -> None:
@@ -42,6 +44,8 @@ class ModelConfig:
                 raise UserError(f"{name} = {value!r} is unknown: choose one of {', '.join(allowed)}")
         if self.head == "vocabulary" and self.patch != 1:
             raise UserError(f"head = 'vocabulary' needs patch = 1, not {self.patch}: use 'typed' or 'squares'")
+        if self.carry and self.trunk.attention != "prefix":
+            raise UserError(f"carry = true needs attention = 'prefix', not {self.trunk.attention!r}")
         if self.trunk.width % (2 * self.trunk.heads):
             raise UserError(f"width {self.trunk.width} cannot be split evenly over {self.trunk.heads} heads")
 
@@ -77,6 +81,7 @@ class Denoiser(nn.Module):
         self.trunk = Trunk(config.trunk)
         self.heads = Heads(self.layout, self.embedding, width, config.head, config.head_width)
         self.root_value = nn.Linear(width, BINS) if config.root_value else None
+        self.carry = nn.Linear(width, width) if config.carry else None
         self.shift = int(config.trunk.attention == "causal")
 
     @property
@@ -96,7 +101,7 @@ class Denoiser(nn.Module):
             hidden: Tensor = self.trunk(self.embedding(tokens, layout))[0]
             return hidden
         root = root or self.read_root(tokens, layout)
-        return self._future(self.embedding(tokens, layout, layout.given_places), root)
+        return self._future(self.embedding(tokens, layout, layout.given_places), root, layout)
 
     def hidden_of_vectors(self, vectors: Tensor, layout: Layout) -> Tensor:
         """The same from vectors of variables [batch, variables, width] instead of tokens."""
@@ -105,9 +110,12 @@ class Denoiser(nn.Module):
             return hidden
         places = self.embedding.gather(vectors, layout)
         root_hidden, past = self.trunk(places[:, : layout.given_places])
-        return self._future(places[:, layout.given_places :], Root(root_hidden, past))
+        return self._future(places[:, layout.given_places :], Root(root_hidden, past), layout)
 
-    def _future(self, places: Tensor, root: Root) -> Tensor:
+    def _future(self, places: Tensor, root: Root, layout: Layout) -> Tensor:
+        if self.carry is not None:
+            same = torch.from_numpy(layout.root_place[layout.given_places :]).to(places.device)
+            places = places + F.pad(self.carry(root.hidden), (0, 0, 0, 1))[:, same]  # the padding serves index -1
         future, _ = self.trunk(places, root.past)
         return torch.cat([root.hidden.expand(future.shape[0], -1, -1), future], dim=1)
 

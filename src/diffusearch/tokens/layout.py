@@ -87,6 +87,7 @@ class Layout:
                 place += len(self.state_places) if kind == "s" else 1
         self.variables, self.places = variable, place
         self.given_variables = sum(self._width(s) for s in self.segments if s.given)
+        self.predicted = self.variables - self.given_variables
         self.given_places = sum(self._places(s) for s in self.segments if s.given)
 
     def truncated(self, horizon: int) -> Layout:
@@ -156,6 +157,15 @@ class Layout:
                     out[[segment.start + slot for slot in slots]] = segment.place + offset
             else:
                 out[segment.start] = segment.place
+        return out
+
+    @cached_property
+    def root_place(self) -> Ints:
+        """[places] for a place of a later state the root's place with the same squares, else -1."""
+        out = np.full(self.places, -1, dtype=np.int64)
+        for segment in self.segments:
+            if segment.kind == "s" and not segment.given:
+                out[segment.place : segment.place + len(self.state_places)] = np.arange(len(self.state_places))
         return out
 
     @cached_property

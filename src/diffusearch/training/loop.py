@@ -123,12 +123,12 @@ class Training:
             torch.manual_seed(_seed(self.recipe.seed, step, micro, 1))  # dropout
             with mixed_precision(self.recipe.bf16):
                 losses, hidden = self.process.loss(self.net, piece, layout, self.recipe.loss, generator)
-                total = losses.total
+                # a loss is a mean over its horizon's variables; a variable weighs the same in every horizon
+                total = losses.total * layout.predicted / self.net.layout.predicted
                 if self.net.root_value is not None and bool((piece.value >= 0).any()):
                     scores = self.net.value_logits(hidden, layout).float()
                     value = F.cross_entropy(scores, piece.value, ignore_index=-1)
-                    predicted = layout.variables - layout.given_variables
-                    total = total + self.recipe.loss.value * value / predicted
+                    total = total + self.recipe.loss.value * value / self.net.layout.predicted
                     losses.by_type["root value"] = float(value.detach())
             (total / config.micro_batches).backward()  # type: ignore[no-untyped-call]
             report.add(float(total.detach()), losses, size)
