@@ -34,7 +34,7 @@ def page(tmp_path: Path) -> Path:
 @pytest.fixture
 def client(roster: Roster, page: Path) -> TestClient:
     # Not used as a context manager: the shared agents outlive this application.
-    return TestClient(create_app(roster, Desk(), page))
+    return TestClient(create_app(roster, Desk(), page), base_url="http://127.0.0.1:8000")
 
 
 def post(client: TestClient, path: str, **body: Any) -> Any:
@@ -243,7 +243,7 @@ def test_the_eleventh_is_busy_and_the_ten_are_answered(roster: Roster, waiter: A
     async def scene() -> None:
         desk = Desk(places=10, threads=2)
         app = create_app(roster, desk, None)
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://testserver") as client:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             waiter.gate.clear()
             asked = {"agent": "waiter", "moves": ["e2e4"]}
             ten = [asyncio.create_task(client.post("/api/think", json=asked)) for _ in range(10)]

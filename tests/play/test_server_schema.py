@@ -41,7 +41,7 @@ class First(Agent):
 
 def application() -> FastAPI:
     offer = Offer("first", "First", "The first legal move", (Level("only level", "first"),))
-    return create_app(Roster([offer], lambda _: First()), Desk(), None)
+    return create_app(Roster([offer], lambda _: First()), Desk(), None, hosts=["testserver"])
 
 
 schema = schemathesis.openapi.from_asgi("/api/openapi.json", application())

@@ -18,7 +18,7 @@ export interface BoardSpec {
   id: string;
   fen: string;
   orientation: Side;
-  turn: Side | undefined; // whose pieces may be picked up; undefined with no legal moves
+  turn: Side | undefined; // whose pieces may be picked up; undefined: the board only shows
   legal: LegalMove[];
   hold: boolean; // leave the pieces where the player put them until the server has answered
   marks: Record<string, string>; // square -> class names
@@ -37,10 +37,13 @@ export function boardView(spec: BoardSpec): TemplateResult {
   const moveFinished = (event: CustomEvent<{ from: string; to: string }>): void => {
     specs.get(spec.id)?.onMove(event.detail.from, event.detail.to);
   };
-  return html`<div class="board">
+  // A board that only shows is one picture to a screen reader, not 64 squares.
+  const shows = spec.turn === undefined;
+  return html`<div class="board" role=${shows ? "img" : nothing} aria-label=${shows ? "Position" : nothing}>
     <g-chess-board
       id=${spec.id}
-      interactive
+      aria-hidden=${shows ? "true" : nothing}
+      ?interactive=${!shows}
       animation-duration="150"
       orientation=${spec.orientation}
       turn=${spec.turn ?? "white"}

@@ -35,6 +35,8 @@ export async function load(game: Game, settings: Partial<PlayState> = {}): Promi
 /** The first game of a visit: from the link, from the last visit, or a new one. */
 export async function open(): Promise<void> {
   const fromLink = linked();
+  // The link has done its work: from here on a reload shows the game as it went on, not as it was shared.
+  if (fromLink) history.replaceState(null, "", location.pathname);
   if (fromLink && (await load(fromLink, { human: "both" }))) {
     play.human = play.position?.turn ?? "white";
     play.flipped = play.human === "black";
@@ -152,12 +154,13 @@ export function browse(ply: number): void {
 /** The game up to what is on the board. */
 export const shownGame = (): Game => ({ fen: play.game.fen, moves: play.game.moves.slice(0, shownPly(play)) });
 
-export async function paste(text: string): Promise<boolean> {
+export async function paste(text: string, human: Human): Promise<boolean> {
   let pasted: Awaited<ReturnType<typeof api.paste>> | null = null;
   if (!(await attempt(async () => void (pasted = await api.paste(text))))) return false;
   const { fen, moves, white, black } = pasted!;
-  // The player may go on from here with either side: nothing is answered before a side is chosen by moving.
-  return load({ fen, moves }, { human: "both", names: { white, black } });
+  // The names of a pasted game stay while it is only looked at; who plays on is somebody else.
+  const names = human === "both" ? { white, black } : { white: null, black: null };
+  return load({ fen, moves }, { human, names, flipped: human === "black" });
 }
 
 export function nameOf(side: Side): string {
@@ -177,8 +180,6 @@ export async function download(): Promise<void> {
 }
 
 export function share(): void {
-  const link = linkTo(shownGame());
-  history.replaceState(null, "", link);
-  state.dialog = { kind: "share", link, copied: false };
+  state.dialog = { kind: "share", link: linkTo(shownGame()), copied: false };
   changed();
 }

@@ -54,6 +54,18 @@ function page() {
   `;
 }
 
+let followed = -1;
+
+/** Keep the move that is on the board in sight, without touching a list that the player scrolled. */
+function followMoves(): void {
+  const ply = shownPly(state.play);
+  const list = document.querySelector<HTMLElement>(".list");
+  const here = list?.querySelector<HTMLElement>(".here");
+  if (!list || ply === followed) return;
+  followed = ply;
+  list.scrollTop = here ? here.offsetTop - list.offsetTop - list.clientHeight / 2 : 0;
+}
+
 function go(mode: Mode): void {
   state.mode = mode;
   state.problem = null;
@@ -97,6 +109,7 @@ async function begin(): Promise<void> {
     render(page(), root);
     syncBoards();
     syncDialog();
+    followMoves();
   });
   changed();
   document.addEventListener("keydown", keys);

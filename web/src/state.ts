@@ -58,7 +58,7 @@ export interface PuzzleState {
 
 export type Dialog =
   | { kind: "new"; human: Human; opponent: Opponent }
-  | { kind: "paste"; text: string; problem: string | null }
+  | { kind: "paste"; text: string; human: Human; problem: string | null }
   | { kind: "share"; link: string; copied: boolean }
   | { kind: "promotion"; side: Side; from: string; to: string; choose: (uci: string | null) => void };
 

@@ -52,24 +52,26 @@ const SIDES: [Human, string][] = [
   ["both", "Both"],
 ];
 
+function sidesView(dialog: { human: Human }): TemplateResult {
+  const choose = (side: Human) => (): void => {
+    dialog.human = side;
+    changed();
+  };
+  return html`<fieldset class="sides">
+    <legend>You play</legend>
+    ${SIDES.map(
+      ([side, label]) => html`<label
+        ><input type="radio" name="side" .checked=${dialog.human === side} @change=${choose(side)} /><span
+          >${label}</span
+        ></label
+      >`,
+    )}
+  </fieldset>`;
+}
+
 function newView(dialog: Extract<Dialog, { kind: "new" }>): TemplateResult {
   return html`<h2 id="dialog-title">New game</h2>
-    <fieldset class="sides">
-      <legend>You play</legend>
-      ${SIDES.map(
-        ([side, label]) => html`<label
-          ><input
-            type="radio"
-            name="side"
-            .checked=${dialog.human === side}
-            @change=${() => {
-              dialog.human = side;
-              changed();
-            }}
-          /><span>${label}</span></label
-        >`,
-      )}
-    </fieldset>
+    ${sidesView(dialog)}
     ${opponentPicker(dialog.opponent, "new", (opponent) => {
       dialog.opponent = opponent;
     })}
@@ -88,7 +90,7 @@ function newView(dialog: Extract<Dialog, { kind: "new" }>): TemplateResult {
 
 function pasteView(dialog: Extract<Dialog, { kind: "paste" }>): TemplateResult {
   const go = async (): Promise<void> => {
-    if (await game.paste(dialog.text)) return close();
+    if (await game.paste(dialog.text, dialog.human)) return close();
     dialog.problem = state.problem;
     state.problem = null;
     changed();
@@ -106,6 +108,7 @@ function pasteView(dialog: Extract<Dialog, { kind: "paste" }>): TemplateResult {
         dialog.text = (event.target as HTMLTextAreaElement).value;
       }}
     ></textarea>
+    ${sidesView(dialog)}
     <p id="paste-problem" class="problem" role="alert">${dialog.problem ?? ""}</p>
     <div class="row end">${button("Cancel", close)} ${button("Set up", () => void go(), { main: true })}</div>`;
 }

@@ -203,7 +203,7 @@ function movesView(play: PlayState): TemplateResult {
     ${resultView(play)}
     <div class="row">
       ${button("Paste FEN or PGN", () => {
-        state.dialog = { kind: "paste", text: "", problem: null };
+        state.dialog = { kind: "paste", text: "", human: "both", problem: null };
         changed();
       })}
       ${button("Download PGN", () => void game.download())} ${button("Share link", game.share)}

@@ -21,7 +21,7 @@ export function thoughtView(thought: Thought, showing: Showing, orientation: Sid
   const live = showing.frame === null ? null : frame; // null: the end, shown with its errors
   return html`
     ${candidatesView(thought)} ${thought.film.length > 1 ? filmView(thought, showing, label) : nothing}
-    ${stripView(thought, live, showing, orientation)}
+    ${stripView(thought, live, showing, orientation)} ${legendView(thought)}
   `;
 }
 
@@ -106,6 +106,14 @@ function cardView(
     ${squares ? miniBoard(squares, `Board after ply ${index + 1}`, orientation, marks) : nothing}
     <div class="verdict">${frame ? leftView(squares) : verdictView(ply)}</div>
   </li>`;
+}
+
+function legendView(thought: Thought): TemplateResult | typeof nothing {
+  if (thought.line.length < 2) return nothing;
+  return html`<p class="legend">
+    <span class="disc own"></span> its own moves <span class="disc foe"></span> the other side’s
+    ${thought.imagined ? html`<span class="swatch masked"></span> masked <span class="swatch wrong"></span> wrong` : nothing}
+  </p>`;
 }
 
 const leftView = (squares: string | null): string => {

@@ -29,7 +29,7 @@ class Desk:
     async def think(self, work: Callable[[], T]) -> T:
         """The result of `work`, which runs in a thread; Busy at once if no place is free. Event loop only."""
         if self.taken >= self.places:
-            raise Busy
+            raise Busy(f"Busy: {self.taken} players are waiting for an answer already; try again in a few seconds.")
         loop = asyncio.get_running_loop()
         self.taken += 1
         future = self._threads.submit(work)

@@ -1,6 +1,6 @@
 """Makes the page's puzzles: Stockfish plays weak games against itself and the only winning moves are kept.
 
-    python -m diffusearch.play.puzzlesmith --count 60 --seed 1 --out src/diffusearch/play/puzzles.json
+    python -m diffusearch.play.puzzlesmith --count 50 --seed 1 --out src/diffusearch/play/puzzles.json
 
 No outside games or puzzles are used. A position is kept if, at the verifying effort, the best move wins and the
 second best does not, for every move of the solver; the line goes on while the win stays unique. The rating is an
@@ -28,7 +28,7 @@ WINS = 300  # centipawns (mover's view) from which the best move counts as winni
 HOLDS = 80  # centipawns up to which the second best counts as not winning
 MATE = 100_000
 BAND = 3  # depths that count as equally hard
-QUICK = 4000  # nodes for the first look at a position
+QUICK = 2000  # nodes for the first look at a position
 LONGEST = 3  # solver's moves
 
 
@@ -169,9 +169,9 @@ def make(count: int, seed: int, nodes: int, stockfish: str) -> list[Entry]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--nodes", type=int, default=300_000, help="the verifying effort for each solver's move")
+    parser.add_argument("--nodes", type=int, default=100_000, help="the verifying effort for each solver's move")
     parser.add_argument("--stockfish", default="stockfish")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import webbrowser
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -34,7 +34,7 @@ def assets() -> Path:
     return folder
 
 
-def create_app(roster: Roster, desk: Desk, page: Path | None) -> FastAPI:
+def create_app(roster: Roster, desk: Desk, page: Path | None, hosts: Sequence[str] = (HOST, "localhost")) -> FastAPI:
     """The whole application; `page` is the folder of built files, None for the API alone."""
 
     @asynccontextmanager
@@ -58,7 +58,7 @@ def create_app(roster: Roster, desk: Desk, page: Path | None) -> FastAPI:
     if page is not None:
         app.mount("/", StaticFiles(directory=page, html=True), name="page")
     # A strange Host header means that another site's name was pointed at this machine (DNS rebinding).
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost", "testserver"], www_redirect=False)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
     app.add_middleware(Shield)
     return app
 
@@ -73,8 +73,8 @@ def _say_errors(app: FastAPI) -> None:
         missing = isinstance(error, (UnknownAgent, NoSuchPuzzle))
         return said(404 if missing else 409 if isinstance(error, GameOver) else 400, str(error))
 
-    def busy(_: Request, __: Exception) -> JSONResponse:
-        answer = said(503, "Busy: ten players are waiting for an answer already; try again in a few seconds.")
+    def busy(_: Request, error: Exception) -> JSONResponse:
+        answer = said(503, str(error))
         answer.headers["retry-after"] = "3"
         return answer
 
