@@ -19,6 +19,7 @@ from dataclasses import replace
 import chess
 
 from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.agents.strength import Strength
 from diffusearch.errors import UserError
 from diffusearch.play.clock import Budget, Speed, budget, fixed
 from diffusearch.play.uci_options import Options
@@ -207,13 +208,14 @@ class Engine:
         if go.searchmoves and not moves:
             self.say("info string None of the searchmoves is legal here; all moves are considered.")
         glance = replace(_GLANCE, moves=moves, nodes=min(_GLANCE.nodes or 1, go.nodes or sys.maxsize))
-        spent = self._stage(agent, thought, board, glance, lines=1)
+        spent, _ = self._stage(agent, thought, board, glance, lines=1)
         with self._lock:
             if thought.stopped:
                 return
             self._set_timer(thought)
         seconds = self._time_left(thought)
-        most = min(self.options.number("Steps"), go.nodes or sys.maxsize) if self._has_steps else 2
+        full = Strength(self.options.number("Strength")).effort(self.options.number("Steps"))
+        most = min(full, go.nodes or full) if self._has_steps else 2
         steps = most if seconds is None else self._speed.steps_within(seconds, most)
         lines = self.options.number("MultiPV")
         enough = steps <= 1 if seconds is not None else steps == 1 == lines
@@ -223,9 +225,9 @@ class Engine:
         limits = Limits(nodes=go.nodes, depth=go.depth, moves=moves, seconds=seconds)
         if self._has_steps:  # the dial replaces the seconds
             limits = replace(limits, steps=steps, seconds=None)
-        spent = self._stage(agent, thought, board, limits, lines)
+        spent, done = self._stage(agent, thought, board, limits, lines)
         if self._has_steps:
-            self._speed.measured(spent, steps)
+            self._speed.measured(spent, min(steps, done))
 
     def _time_left(self, thought: Thought) -> float | None:
         """Seconds to plan with; None where the thought may take its time."""
@@ -233,11 +235,17 @@ class Engine:
             plan = thought.budget(self._speed.careful or 0.0)
             return None if plan is None else plan.optimum - (time.monotonic() - thought.began)
 
-    def _stage(self, agent: Agent, thought: Thought, board: chess.Board, limits: Limits, lines: int) -> float:
-        """One call of the agent; its lines are shown and its first decision is the best so far. Gives the seconds."""
+    def _stage(
+        self, agent: Agent, thought: Thought, board: chess.Board, limits: Limits, lines: int
+    ) -> tuple[float, int]:
+        """One call of the agent; its lines are shown and its first decision is the best so far.
+
+        Gives the seconds, and the denoising steps that were taken (there may be fewer than asked for).
+        """
         began = time.monotonic()
         decisions = agent.analyse(board.copy(), limits, lines) if lines > 1 else [agent.play(board.copy(), limits)]
-        spent = time.monotonic() - began
+        dream = decisions[0].imagination
+        spent = time.monotonic() - began, dream.steps if dream else 0
         decisions = _with_candidates(board, decisions, limits.moves, lines)
         for decision in decisions:
             if not board.is_legal(decision.move):
