@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
+from diffusearch.training.recipe import Recipe
 
 
 @pytest.fixture
@@ -24,14 +25,14 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, oracle: Any) -> Callabl
 
 def test_actions_json_has_figures_and_provenance(run: Any, labelled: Callable[..., Path], oracle: Any) -> None:
     path = labelled()
-    oracle.recipe = {"paradigm": "s-asa"}
+    oracle.net = SimpleNamespace(recipe=Recipe(name="mine"))
     done = run("eval", "actions", "--agent", "oracle", "--data", path, "--limit", 3, "--json")
     assert done.exit_code == 0, done.stderr
     result = json.loads(done.stdout)
     assert (result["n"], result["accuracy"], result["kind"]) == (3, 1.0, "actions")
     assert 0 < result["interval"][0] < result["interval"][1] == 1.0
     assert result["agent"] == "oracle"
-    assert result["recipe"] == {"paradigm": "s-asa"}
+    assert result["recipe"]["name"] == "mine"
     assert result["data_hash"] == hashlib.sha256(path.read_bytes()).hexdigest()
     for name in ("command", "commit", "seed", "version", "date"):
         assert name in result

@@ -31,6 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command()(openings)
     app.command()(tournament)
     app.command()(report)
+    app.command()(reproduce)
 
 
 def _tell(result: dict[str, Any], path: Path, lines: list[str], as_json: bool) -> None:
@@ -292,3 +293,45 @@ def report(
 
     for path in write(folder, out):
         print(path)
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help="Which one; `list` names all.")],
+    actions: Annotated[Path | None, typer.Option("--actions", help="Labelled test positions.")] = None,
+    puzzles: Annotated[Path | None, typer.Option("--puzzles", help="Test puzzles.")] = None,
+    runs: Annotated[Path, typer.Option("--runs", help="Folder of the trained runs.")] = Path("runs/paper"),
+    out: Annotated[Path | None, typer.Option("--out", help="Where the page goes (runs/reproduce/NAME).")] = None,
+    scale: Annotated[str, typer.Option("--scale", help="Compare with the paper's 10k or 100k games.")] = "10k",
+    recipe: Annotated[Path | None, typer.Option("--recipe", help="Base recipe (recipes/paper-SCALE.toml).")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Change every run: dotted.key=value.")] = None,
+    limit: Limit = None,
+    games: Annotated[int, typer.Option("--games", help="Games for each pairing.")] = 400,
+    train: Annotated[bool, typer.Option("--train", help="Train the runs that are missing first.")] = False,
+) -> None:
+    """Repeat a table or figure of the paper at the scale that the machine allows, next to the paper's figures."""
+    from diffusearch.reproduce.driver import Setting, make
+    from diffusearch.reproduce.page import write_page
+    from diffusearch.reproduce.registry import EXHIBITS, exhibit
+
+    if name == "list":
+        for one in EXHIBITS.values():
+            print(f"{one.name:<16}{one.title}")
+        return
+    wanted = exhibit(name)
+    if scale not in ("10k", "100k"):
+        raise UserError(f"--scale {scale!r} is not one of the paper's: give 10k or 100k.")
+    setting = Setting(
+        runs=runs,
+        out=out or Path("runs/reproduce") / name,
+        scale=scale,
+        recipe=recipe or Path(f"recipes/paper-{scale}.toml"),
+        settings=tuple(settings or ()),
+        actions=actions,
+        puzzles=puzzles,
+        limit=limit,
+        games=games,
+        train=train,
+    )
+    made = make(wanted, setting, say=print)
+    page = write_page(wanted, made, setting)
+    print(f"{len(made.results)} of {len(wanted.rows)} rows measured; written to {page}")

@@ -37,7 +37,8 @@ def paper_tables() -> dict[str, PaperTable]:
 
 def paper_figure(table: str, row: str, metric: str) -> float | None:
     """One figure; None where the paper has none."""
-    return paper_tables()[table].rows.get(row, {}).get(metric)
+    there = paper_tables().get(table)
+    return there.rows.get(row, {}).get(metric) if there else None
 
 
 def paper_name(agent: str) -> str | None:

@@ -24,11 +24,7 @@ def main_bars(actions: Sequence[dict[str, Any]], puzzles: Sequence[dict[str, Any
     figure, axes = new_figure(1, 2, size=(12, 1.8 + 0.5 * rows))
     for axis, results, metric in zip(axes, (actions, puzzles), ("actions", "puzzles"), strict=True):
         for place, one in enumerate(results):
-            share, (low, high) = one["accuracy"], one["interval"]
-            axis.barh(place, 100 * share, color=OURS, height=0.6)
-            axis.errorbar(
-                100 * share, place, xerr=[[100 * (share - low)], [100 * (high - share)]], color="black", capsize=3
-            )
+            _bar(axis, place, one)
             for games, colour in (("10k games", PAPER_10K), ("100k games", PAPER_100K)):
                 figure_there = paper_figure("main", f"{paper_name(one['agent'])}, {games}", metric)
                 if figure_there is not None:
@@ -91,3 +87,25 @@ def latency_points(result: dict[str, Any]) -> bytes:
     axis.legend(fontsize=8)
     axis.grid(alpha=0.3)
     return _png(figure)
+
+
+def compare_bars(rows: Sequence[tuple[str, dict[str, Any]]], papers: dict[str, float | None]) -> bytes:
+    """Labelled shares with intervals, and a diamond where the paper's figure (percent) stands."""
+    figure, axis = new_figure(1, 1, size=(9, 1.4 + 0.42 * len(rows)))
+    for place, (label, share) in enumerate(rows):
+        _bar(axis, place, share)
+        there = papers.get(label)
+        if there is not None:
+            axis.plot(there, place, marker="D", color=PAPER_100K, linestyle="none")
+    axis.set_yticks(range(len(rows)), [label for label, _ in rows])
+    axis.invert_yaxis()
+    axis.set_xlim(0, 100)
+    axis.set_xlabel("actions, % (bars: here; diamonds: paper)")
+    axis.grid(axis="x", alpha=0.3)
+    return _png(figure)
+
+
+def _bar(axis: Any, place: int, share: dict[str, Any]) -> None:
+    value, (low, high) = share["accuracy"], share["interval"]
+    axis.barh(place, 100 * value, color=OURS, height=0.6)
+    axis.errorbar(100 * value, place, xerr=[[100 * (value - low)], [100 * (high - value)]], color="black", capsize=3)

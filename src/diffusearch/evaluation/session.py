@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,13 @@ def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]
 
 
 def recipe_of(agent: Agent) -> Any:
-    """The recipe (or recipes) of the runs behind an agent, ready for JSON; None for agents without weights."""
-    return getattr(agent, "recipe", None)
+    """The recipe of the run behind an agent (by part where it has two), for JSON; None for agents without weights."""
+    found = {}
+    for part in ("net", "policy", "value"):  # as the agents name their networks
+        recipe = getattr(getattr(agent, part, None), "recipe", None)
+        if is_dataclass(recipe) and not isinstance(recipe, type):
+            found[part] = asdict(recipe)
+    return found.get("net", found or None)
 
 
 def finish(
