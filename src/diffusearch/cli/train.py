@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def train(
-    recipe: Annotated[Path, typer.Argument(help="a TOML recipe, see recipes/")],
+    recipe: Annotated[Path, typer.Argument(help="a TOML recipe, or the name of one in recipes/")],
     out: Annotated[Path | None, typer.Option(help="run folder (default: runs/NAME)")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="override: dotted.key=value")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the run folder's checkpoint")] = False,
@@ -24,9 +24,10 @@ def train(
 
     from diffusearch.training.loop import train as run
     from diffusearch.training.recipe import load_recipe
+    from diffusearch.training.shelf import find_recipe
 
     console = Console()
-    resolved = load_recipe(recipe, tuple(set_ or ()))
+    resolved = load_recipe(find_recipe(recipe), tuple(set_ or ()))
     folder = out or Path("runs") / resolved.name
     run(resolved, folder, resume=resume, report=lambda line: console.print(line, highlight=False, soft_wrap=True))
     console.print(f"weights: {folder / 'weights.safetensors'}")
