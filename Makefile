@@ -13,7 +13,7 @@ PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print
 PLAY_PROGRAMS := node npm stockfish
 TEST_PROGRAMS := $(PLAY_PROGRAMS) chromium xboard polyglot xvfb-run gnuchess toga2 glaurung
 
-.PHONY: help setup play demo test lint bench clean
+.PHONY: help setup play demo test lint bench tree clean
 
 help:
 	@echo 'make play    play on a page in the browser'
@@ -22,6 +22,7 @@ help:
 	@echo 'make test    lint, types and all tests'
 	@echo 'make lint    ruff and mypy alone'
 	@echo 'make bench   the speed comparisons'
+	@echo 'make tree    docs/TREE.md anew, after files came or went'
 	@echo 'make clean   remove .venv, the built page and caches'
 
 setup: test-programs $(INSTALLED) $(PAGE)
@@ -63,7 +64,12 @@ test: setup lint
 	pytest
 
 bench: setup
-	pytest -q benchmarks
+	pytest -s benchmarks
+	set -e; for script in benchmarks/*_speed.py; do python $$script; done
+
+# docs/TREE.md anew, after files came or went.
+tree: $(INSTALLED)
+	python tools/tree.py
 
 clean:
 	rm -rf .venv web/node_modules src/diffusearch/play/assets build dist .pytest_cache .mypy_cache .ruff_cache
