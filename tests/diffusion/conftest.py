@@ -62,7 +62,13 @@ def make_tiny_layout() -> SimpleNamespace:
         Group("die", 3, two, two, np.array([0]), np.array([0])),
     )
     return SimpleNamespace(
-        sizes=np.array([2, 2, 3]), types=("coin", "coin", "die"), variables=3, given_variables=1, groups=groups, segments=[]
+        sizes=np.array([2, 2, 3]),
+        types=("coin", "coin", "die"),
+        variables=3,
+        given_variables=1,
+        predicted=2,
+        groups=groups,
+        segments=[],
     )
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import torch
 
 from diffusearch.data.records import UNKNOWN, Records
+from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
 from diffusearch.tokens.layout import Layout
 
@@ -66,7 +67,12 @@ class Mixture:
         """For each source its rows in the batch of a step (counted from 0) of `size` records in all.
 
         Source j has drawn floor(edge_{j+1} * n) - floor(edge_j * n) of the first n records: shares are exact over time.
+        (That number never falls as long as every source has at least one record in a batch.)
         """
+        least = int(np.diff(self._edges).argmin())
+        if np.diff(self._edges)[least] * size < 1.0 - 1e-9:
+            words = f"{self.sources[least].folder} gets less than one record in a batch of {size}"
+            raise UserError(f"{words}: raise its weight or the batch")
         before = np.floor(self._edges * step * size + 1e-9).astype(np.int64)
         after = np.floor(self._edges * (step + 1) * size + 1e-9).astype(np.int64)
         starts, ends = np.diff(before), np.diff(after)

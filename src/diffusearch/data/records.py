@@ -64,10 +64,10 @@ def _empty(count: int, horizon: int) -> dict[str, npt.NDArray[Any]]:
 
 
 def legal_bits(board: chess.Board, mover: chess.Color) -> npt.NDArray[np.uint8]:
-    """The legal moves of a position as packed bits [247] in the frame of `mover`."""
+    """The legal moves of a position as packed bits [247] in the frame of `mover`; NONE where the game is over."""
     mask = np.zeros(LEGAL_BYTES * 8, dtype=np.uint8)
     ids = [moves.MOVE_ID[move.uci()] for move in board.legal_moves]
-    mask[ids if mover else moves.TURN[ids]] = 1
+    mask[(ids if mover else moves.TURN[ids]) if ids else moves.NONE] = 1
     return np.packbits(mask, bitorder="little")
 
 
@@ -76,7 +76,10 @@ def replay(lines: Sequence[Line], horizon: int) -> dict[str, npt.NDArray[Any]]:
     out = _empty(len(lines), horizon)
     out["values"][:] = UNKNOWN
     for index, line in enumerate(lines):
-        board = chess.Board(line.fen)
+        try:
+            board = chess.Board(line.fen)
+        except ValueError as error:
+            raise UserError(f"{line.fen!r} is no FEN ({error}): run `diffusearch data check`") from None
         mover = board.turn
         out["black"][index] = not mover
         out["number"][index] = min(board.fullmove_number, 65535)
@@ -95,12 +98,10 @@ def replay(lines: Sequence[Line], horizon: int) -> dict[str, npt.NDArray[Any]]:
                     row = states.board_row(chess.Board(line.states[ply]), mover)
             elif ply < len(line.moves):
                 try:
-                    move = board.push_uci(line.moves[ply])
-                except ValueError:
-                    raise UserError(
-                        f"the line {' '.join(line.moves)!r} is not legal from {line.fen!r}: run `diffusearch data check`"
-                    ) from None
-                token = moves.MOVE_ID[move.uci()]
+                    token = moves.MOVE_ID[board.push_uci(line.moves[ply]).uci()]
+                except (ValueError, KeyError):  # the null move is no action
+                    words = f"the line {' '.join(line.moves)!r} is not legal from {line.fen!r}"
+                    raise UserError(f"{words}: run `diffusearch data check`") from None
                 out["moves"][index, ply] = token if mover else moves.TURN[token]
                 row = states.board_row(board, mover)
             elif any(board.generate_legal_moves()):
@@ -129,6 +130,8 @@ def write_records(
     progress: Callable[[int], None] = lambda done: None,
 ) -> int:
     """Replay lines into a folder of arrays, shuffled by `seed`; the folder appears whole or not at all."""
+    if out.exists():
+        raise UserError(f"{out} is there already: remove it or choose another folder")
     temporary = out.with_name(out.name + ".partial")
     temporary.mkdir(parents=True, exist_ok=True)
     fields = _fields(horizon)
@@ -149,14 +152,17 @@ def write_records(
         raw[name].close()
         path = temporary / f"{name}.raw"
         read = np.memmap(path, dtype=dtype, mode="r", shape=(count, *shape)) if count else np.zeros((0, *shape), dtype)
-        write = np.lib.format.open_memmap(temporary / f"{name}.npy", "w+", np.dtype(dtype), (count, *shape))  # type: ignore[no-untyped-call]
+        write = np.lib.format.open_memmap(temporary / f"{name}.npy", "w+", np.dtype(dtype), (count, *shape))
         for start in range(0, count, 65536):
             write[start : start + 65536] = read[order[start : start + 65536]]
-        write.flush()
+        write.flush()  # msync: on disk before the folder gets its name
         del read, write
         path.unlink()
     meta = {"format": FORMAT, "horizon": horizon, "records": count, "seed": seed, "source": source}
-    (temporary / "records.json").write_text(json.dumps(meta, indent=1))
+    with (temporary / "records.json").open("w") as file:
+        file.write(json.dumps(meta, indent=1))
+        file.flush()
+        os.fsync(file.fileno())
     os.replace(temporary, out)
     return count
 
@@ -195,12 +201,16 @@ class Records:
         try:
             meta = json.loads((self.folder / "records.json").read_text())
             if meta["format"] != FORMAT:
-                raise UserError(f"{self.folder} has record format {meta['format']}, this version reads {FORMAT}: make it anew")
+                words = f"{self.folder} has record format {meta['format']}, this version reads {FORMAT}"
+                raise UserError(f"{words}: make it anew")
             self.horizon: int = meta["horizon"]
-            self.arrays = {
-                name: np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in _fields(self.horizon)
-            }
-        except (OSError, KeyError, ValueError) as error:
+            self.arrays: dict[str, npt.NDArray[Any]] = {}
+            for name, (shape, _) in _fields(self.horizon).items():
+                array = np.load(self.folder / f"{name}.npy", mmap_mode="r")
+                if array.shape != (meta["records"], *shape):
+                    raise ValueError(f"{name}.npy has shape {array.shape}")
+                self.arrays[name] = array
+        except (OSError, KeyError, TypeError, ValueError) as error:
             raise UserError(f"{self.folder} holds no records ({error}): make them with `diffusearch label`") from None
 
     def __len__(self) -> int:

@@ -48,12 +48,13 @@ class Embedding(nn.Module):
     def indices(self, layout: Layout) -> tuple[Tensor, Tensor]:
         """First row of each variable [variables], and the variables of each place [places, k] (padded with -1)."""
         if layout.horizon not in self._indices:
-            base = torch.tensor([self.rows[self._kind(layout, v)] for v in range(layout.variables)])
             carried: list[list[int]] = [[] for _ in range(layout.places)]
             for variable, place in enumerate(layout.place_of):
                 carried[int(place)].append(variable)
             most = max(len(c) for c in carried)
-            patches = torch.tensor([c + [-1] * (most - len(c)) for c in carried])
+            with torch.inference_mode(False):  # whoever asks first: the indices must serve training too
+                base = torch.tensor([self.rows[self._kind(layout, v)] for v in range(layout.variables)])
+                patches = torch.tensor([c + [-1] * (most - len(c)) for c in carried])
             self._indices[layout.horizon] = (base, patches)
         base, patches = self._indices[layout.horizon]
         if base.device != self.table.device:

@@ -112,9 +112,10 @@ class Heads(nn.Module):
                 for ply in group.plies:
                     segment = next(s for s in reversed(layout.segments) if s.kind == "s" and s.ply <= ply)
                     state.extend(range(segment.place, segment.place + square_places))
-            self._plans[key] = (
-                torch.from_numpy(distinct),
-                None if identity else torch.from_numpy(order),
-                torch.tensor(state, dtype=torch.int64),
-            )
+            with torch.inference_mode(False):  # whoever asks first: the plan must serve training too
+                self._plans[key] = (
+                    torch.from_numpy(distinct),
+                    None if identity else torch.from_numpy(order),
+                    torch.tensor(state, dtype=torch.int64),
+                )
         return self._plans[key]

@@ -1,0 +1,274 @@
+"""Decoding with a denoiser whose answers are known: orders, remasking, the move last, stopping, temperature."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from diffusearch.diffusion.absorbing import Absorbing
+from diffusearch.diffusion.autoregressive import Autoregressive
+from diffusearch.diffusion.decoding import ORDERS, Decoding, choose
+from diffusearch.diffusion.gaussian import Gaussian
+from diffusearch.diffusion.multinomial import Multinomial
+from diffusearch.diffusion.sampling import Sample, time_grid
+from diffusearch.errors import UserError
+from diffusearch.tokens.layout import layout
+
+LAYOUT = layout("s-aa", 4, "compact", 8)  # four actions behind the root
+ROOT = torch.zeros((1, 68), dtype=torch.long)
+MASK = 1969
+T = 4  # one action a step
+
+
+def run(net, process=None, batch: int = 1, allowed=None, seed: int = 0, **decoding) -> Sample:
+    choice = Decoding(**({"steps": T, "film": True} | decoding))
+    generator = torch.Generator().manual_seed(seed)
+    return (process or Absorbing(T)).sample(net, ROOT.expand(batch, -1), LAYOUT, choice, generator, allowed)
+
+
+def opened(sample: Sample) -> list[list[int]]:
+    """For each frame of the film which actions are visible."""
+    return [[i for i in range(4) if int(frame[0, 68 + i]) != MASK] for frame in sample.film]
+
+
+def constant(*answers: dict[int, float]):
+    return lambda x: answers
+
+
+def test_confidence_goes_easy_first(scripted) -> None:
+    net = scripted(constant({10: 0.5}, {11: 0.9}, {12: 0.2}, {13: 0.7}))
+    sample = run(net)
+    assert opened(sample) == [[], [1], [1, 3], [0, 1, 3], [0, 1, 2, 3]]
+    assert sample.tokens[0, 68:].tolist() == [10, 11, 12, 13]
+    assert float(sample.log_probability) == pytest.approx(math.log(0.5 * 0.9 * 0.2 * 0.7), rel=1e-5)
+    assert int(sample.steps) == net.calls == 4
+
+
+def test_margin_and_entropy_rank_otherwise(scripted) -> None:
+    torn = {10: 0.5, 20: 0.48}  # likely, but hardly more than its rival; low entropy
+    calm = {11: 0.45}  # less likely, without a rival; high entropy
+    sure = {12: 0.99}
+    net = scripted(constant(torn, calm, sure, sure))
+    assert opened(run(net, order="confidence"))[3] == [0, 2, 3]
+    assert opened(run(net, order="margin"))[3] == [1, 2, 3]
+    assert opened(run(net, order="entropy"))[3] == [0, 2, 3]
+    broad = {10: 0.6}  # the rest is spread over all other moves
+    net = scripted(constant(broad, torn, sure, sure))
+    assert opened(run(net, order="confidence"))[3] == [0, 2, 3]
+    assert opened(run(net, order="entropy"))[3] == [1, 2, 3]
+
+
+def test_left_to_right_and_random(scripted) -> None:
+    net = scripted(constant({10: 0.1}, {11: 0.2}, {12: 0.3}, {13: 0.4}))
+    assert opened(run(net, order="left-to-right")) == [[], [0], [0, 1], [0, 1, 2], [0, 1, 2, 3]]
+    firsts = {opened(run(net, order="random", seed=seed))[1][0] for seed in range(40)}
+    assert firsts == {0, 1, 2, 3}
+    assert opened(run(net, order="random", seed=5)) == opened(run(net, order="random", seed=5))
+
+
+def test_move_last(scripted) -> None:
+    net = scripted(constant({10: 0.99}, {11: 0.5}, {12: 0.4}, {13: 0.3}))
+    assert opened(run(net, move_last=True)) == [[], [1], [1, 2], [1, 2, 3], [0, 1, 2, 3]]
+    # with more steps than actions the others are there early, and the move still waits for the last step
+    frames = opened(run(net, Absorbing(20), steps=20, move_last=True))
+    assert all(0 not in frame for frame in frames[:-1])
+    assert frames[-2] == [1, 2, 3]
+
+
+def test_one_step_is_a_plain_arg_max(make_net) -> None:
+    net = make_net("prefix")
+    given = torch.randint(0, 2, (3, net.layout.given_variables), generator=torch.Generator().manual_seed(0))
+    sample = Absorbing(20).sample(net, given, net.layout, Decoding(steps=1), torch.Generator())
+    masks = torch.from_numpy(net.layout.sizes[net.layout.given_variables :]).expand(3, -1)
+    logits = net(torch.cat([given, masks], 1))
+    for group in net.layout.groups:
+        assert torch.equal(sample.tokens[:, torch.from_numpy(group.variables)], logits[group.type].argmax(-1))
+    assert sample.steps.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("process", [Absorbing(20), Multinomial(20), Gaussian(20), Autoregressive()])
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_masks_are_never_predicted_and_the_root_stays(make_net, process, temperature: float) -> None:
+    net = make_net("causal" if isinstance(process, Autoregressive) else "prefix")
+    given = torch.randint(0, 2, (8, net.layout.given_variables), generator=torch.Generator().manual_seed(0))
+    choice = Decoding(steps=7, temperature=temperature, film=True)
+    sample = process.sample(net, given, net.layout, choice, torch.Generator().manual_seed(1))
+    assert torch.equal(sample.tokens[:, : net.layout.given_variables], given)
+    assert bool((sample.tokens < torch.from_numpy(net.layout.sizes)).all())
+    assert torch.equal(sample.film[-1], sample.tokens)
+    first = sample.film[0][:, net.layout.given_variables :]
+    assert bool((first == torch.from_numpy(net.layout.sizes[net.layout.given_variables :])).all())
+    for frame in sample.film:
+        assert torch.equal(frame[:, : net.layout.given_variables], given)
+
+
+def test_remask_takes_back_what_became_doubtful(scripted) -> None:
+    def script(x: list[int]) -> list[dict[int, float]]:
+        if x[68] == 10 and x[69] == MASK:  # once it is fixed, the first action turns out to be silly
+            return [{10: 0.001, 30: 0.6}, {11: 0.8}, {12: 0.7}, {13: 0.5}]
+        if x[68] == MASK and x[69] == 11:
+            return [{30: 0.6}, {11: 0.8}, {12: 0.7}, {13: 0.5}]
+        return [{10: 0.9}, {11: 0.8}, {12: 0.7}, {13: 0.5}]
+
+    sample = run(scripted(script), remask=True)
+    assert opened(sample) == [[], [0], [1, 2], [0, 1, 2], [0, 1, 2, 3]]
+    assert sample.tokens[0, 68:].tolist() == [30, 11, 12, 13]
+    # each variable counts once, with its likelihood when it was fixed last
+    assert float(sample.log_probability) == pytest.approx(math.log(0.6 * 0.8 * 0.7 * 0.5), rel=1e-5)
+    carried = run(scripted(script), remask=False)
+    assert carried.tokens[0, 68:].tolist() == [10, 11, 12, 13]
+
+
+def test_stop_when_everything_left_is_confident(scripted) -> None:
+    def script(x: list[int]) -> list[dict[int, float]]:
+        shy = 0.3 if x[69] == MASK else 0.95
+        return [{10: shy}, {11: 0.9}, {12: 0.97}, {13: 0.92}]
+
+    net = scripted(script)
+    sample = run(net, order="confidence", stop_confidence=0.9)
+    assert opened(sample) == [[], [2], [2, 3], [1, 2, 3], [0, 1, 2, 3]]  # 0.3 is doubtful until the last
+    net = scripted(constant({10: 0.91}, {11: 0.95}, {12: 0.97}, {13: 0.92}))
+    sample = run(net, stop_confidence=0.9)
+    assert opened(sample) == [[], [0, 1, 2, 3]]
+    assert int(sample.steps) == 1
+    with pytest.raises(UserError, match="stop_confidence"):
+        Decoding(stop_confidence=0.0)
+
+
+def test_a_finished_record_waits_for_the_others(scripted) -> None:
+    """Stopping is decided for each record of a batch on its own."""
+
+    def script(x: list[int]) -> list[dict[int, float]]:
+        likely = 0.99 if x[0] else 0.5
+        return [{10 + i: likely - 0.01 * i} for i in range(4)]
+
+    roots = torch.cat([ROOT, ROOT + 1])
+    choice = Decoding(steps=T, stop_confidence=0.9)
+    sample = Absorbing(T).sample(scripted(script), roots, LAYOUT, choice, torch.Generator())
+    assert sample.steps.tolist() == [4, 1]
+    assert sample.tokens[:, 68:].tolist() == [[10, 11, 12, 13]] * 2
+
+
+def test_temperature_draws_with_gumbel_noise_in_float64() -> None:
+    probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05])
+    logits = probabilities.log().expand(40_000, -1)
+    for temperature in (1.0, 0.5):
+        drawn = choose(logits, temperature, torch.Generator().manual_seed(1))
+        expected = probabilities ** (1 / temperature)
+        frequencies = torch.bincount(drawn, minlength=4) / len(drawn)
+        assert (frequencies - expected / expected.sum()).abs().max() < 0.013
+    assert bool((choose(logits, 0.0, torch.Generator()) == 0).all())
+
+
+def test_rare_tokens_are_drawn_as_often_as_they_should() -> None:
+    """Gumbel noise from float32 uniforms has only 2^24 values: in the tails tokens come too often or never."""
+    logits = torch.tensor([math.log(1 - 1e-9), math.log(1e-9)]).expand(1_000_000, -1)
+    drawn = choose(logits, 1.0, torch.Generator().manual_seed(2))
+    assert int(drawn.sum()) <= 1
+    logits = torch.tensor([math.log(0.9995), math.log(5e-4)]).expand(400_000, -1)
+    drawn = choose(logits, 1.0, torch.Generator().manual_seed(3))
+    assert int(drawn.sum()) == pytest.approx(200, abs=60)  # four standard deviations
+
+
+def test_legality_mask_on_the_first_move_only(scripted) -> None:
+    net = scripted(constant({10: 0.9, 20: 0.05}, {10: 0.9}, {10: 0.9}, {10: 0.9}))
+    allowed = torch.zeros((1, 1969), dtype=torch.bool)
+    allowed[0, [20, 21]] = True
+    sample = run(net, allowed=allowed)
+    assert sample.tokens[0, 68:].tolist() == [20, 10, 10, 10]
+    assert sample.move_log_probabilities is not None
+    assert sample.raw_move_logits is not None
+    shares = sample.move_log_probabilities[0].exp()
+    rest = 0.05 / 1967
+    assert float(shares[20]) == pytest.approx(0.05 / (0.05 + rest), rel=1e-4)
+    assert float(shares.sum()) == pytest.approx(1.0, rel=1e-5)
+    assert int(sample.raw_move_logits[0].argmax()) == 10  # legality without the mask stays measurable
+    free = run(net, allowed=allowed, legal=False)
+    assert int(free.tokens[0, 68]) == 10
+
+
+def test_time_grid() -> None:
+    assert time_grid(20, 20) == list(range(20, -1, -1))
+    assert time_grid(1, 20) == [20, 0]
+    assert time_grid(50, 4) == [4, 3, 2, 1, 0]
+    grid = time_grid(7, 20)
+    assert grid[0] == 20
+    assert grid[-1] == 0
+    assert len(set(grid)) == 8
+
+
+@pytest.mark.parametrize("steps", [1, 3, 20])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("remask", [False, True])
+def test_every_choice_ends_with_a_whole_record(make_net, steps: int, order: str, remask: bool) -> None:
+    net = make_net("prefix")
+    given = torch.zeros((2, net.layout.given_variables), dtype=torch.long)
+    choice = Decoding(steps=steps, order=order, remask=remask, move_last=True, temperature=0.7)
+    for process in (Absorbing(20), Multinomial(20)):
+        sample = process.sample(net, given, net.layout, choice, torch.Generator().manual_seed(0))
+        assert bool((sample.tokens < torch.from_numpy(net.layout.sizes)).all())
+        assert bool((sample.log_probability < 0).all())
+        assert sample.steps.tolist() == [steps] * 2
+
+
+def test_multinomial_film_shows_only_what_is_fixed(scripted) -> None:
+    net = scripted(constant({10: 0.5}, {11: 0.9}, {12: 0.2}, {13: 0.7}))
+    sample = run(net, Multinomial(T))
+    assert opened(sample) == [[], [1], [1, 3], [0, 1, 3], [0, 1, 2, 3]]
+
+
+def test_multinomial_network_sees_noise_not_masks(scripted) -> None:
+    seen: list[list[int]] = []
+
+    def script(x: list[int]) -> list[dict[int, float]]:
+        seen.append(x[68:])
+        return [{10: 0.5}, {11: 0.9}, {12: 0.2}, {13: 0.7}]
+
+    run(scripted(script), Multinomial(T))
+    assert all(token < MASK for x in seen for token in x)
+    assert seen[1][1] == seen[3][1] == 11  # what is fixed is carried over
+
+
+def test_autoregressive_cache_equals_reading_the_whole_record(make_net) -> None:
+    """Place by place with keys and values kept, against one pass over the finished record."""
+    net = make_net("causal", patch=4, positions="rope")
+    given = torch.randint(0, 2, (3, net.layout.given_variables), generator=torch.Generator().manual_seed(0))
+    sample = Autoregressive().sample(net, given, net.layout, Decoding(film=True), torch.Generator())
+    logits = net(sample.tokens)
+    joint = torch.zeros(3, dtype=torch.float64)
+    for group in net.layout.groups:
+        here = sample.tokens[:, torch.from_numpy(group.variables)]
+        assert torch.equal(here, logits[group.type].argmax(-1))
+        joint += logits[group.type].log_softmax(-1).gather(-1, here[..., None]).double().sum((1, 2))
+    assert torch.allclose(sample.log_probability, joint.detach(), atol=1e-3)
+    places = net.layout.places - net.layout.given_places
+    assert sample.steps.tolist() == [places] * 3
+    assert len(sample.film) == places + 1
+    visible = [(frame[0] < torch.from_numpy(net.layout.sizes)).sum().item() for frame in sample.film]
+    assert visible == sorted(set(visible))  # places appear one after another
+
+
+@pytest.mark.parametrize("name", ["remask", "move_last"])
+def test_easy_first_choices_are_refused_where_they_mean_nothing(make_net, name: str) -> None:
+    given = torch.zeros((1, 68), dtype=torch.long)
+    for process, attention in ((Autoregressive(), "causal"), (Gaussian(), "full")):
+        net = make_net(attention)
+        with pytest.raises(UserError, match=name):
+            process.sample(net, given, net.layout, Decoding(**{name: True}), torch.Generator())
+
+
+def test_gaussian_legality_and_seed(make_net) -> None:
+    net = make_net("prefix", paradigm="s-aa")
+    given = torch.zeros((2, 68), dtype=torch.long)
+    allowed = torch.zeros((2, 1969), dtype=torch.bool)
+    allowed[:, [7, 9]] = True
+    draws = [
+        Gaussian(20).sample(net, given, net.layout, Decoding(), torch.Generator().manual_seed(seed), allowed)
+        for seed in (0, 0, 1)
+    ]
+    assert set(draws[0].tokens[:, 68].tolist()) <= {7, 9}
+    assert torch.equal(draws[0].tokens, draws[1].tokens)
+    assert torch.equal(draws[0].log_probability, draws[1].log_probability)
+    assert not torch.equal(draws[0].log_probability, draws[2].log_probability)
