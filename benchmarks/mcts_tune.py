@@ -3,8 +3,8 @@
     python benchmarks/mcts_tune.py --data valid.parquet --policy RUN --value RUN --positions 400
     python benchmarks/mcts_tune.py --data valid.parquet --positions 200         # networks made by hand
 
-Give it neither training nor test data: labels that the networks have not seen and that nothing is reported on. All settings see the same positions, so differences
-are paired; the interval printed is that of one share alone (95 %, normal).
+Give it neither training nor test data: labels that the networks have not seen and that nothing is reported on.
+All settings see the same positions, so differences are paired; the interval is that of one share alone (95 %, normal).
 """
 
 from __future__ import annotations

@@ -119,7 +119,10 @@ class EngineAgent(Agent):
 
     def _start(self) -> chess.engine.SimpleEngine:
         try:
-            engine = _in_daemon(lambda: chess.engine.SimpleEngine.popen_uci(self.path, timeout=ANSWER_WITHIN))
+            # A process group of its own: Ctrl-C in the terminal is for us, not for the engine.
+            engine = _in_daemon(
+                lambda: chess.engine.SimpleEngine.popen_uci(self.path, timeout=ANSWER_WITHIN, setpgrp=True)
+            )
         except (OSError, TimeoutError, chess.engine.EngineError) as error:
             reason = str(error) or "it did not answer"
             raise UserError(
