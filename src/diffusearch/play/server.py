@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def assets() -> Path:
 def create_app(roster: Roster, desk: Desk, page: Path | None, hosts: Sequence[str] = (HOST, "localhost")) -> FastAPI:
     """The whole application; `page` is the folder of built files, None for the API alone."""
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         yield
         desk.close()
@@ -114,8 +114,9 @@ def serve(app: FastAPI, listener: socket.socket, show: bool) -> None:
 
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
     address = f"http://{HOST}:{listener.getsockname()[1]}/"
-    print(f"DiffuSearch plays at {address} (Ctrl-C ends it)", flush=True)
     listener.listen(128)  # from here on a browser is let in and waits until the server answers
+    print(f"DiffuSearch plays at {address} (Ctrl-C ends it)", flush=True)
     if show:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    server.run(sockets=[listener])
+    with contextlib.suppress(KeyboardInterrupt):  # raised again by uvicorn after a clean end
+        server.run(sockets=[listener])

@@ -1,0 +1,67 @@
+"""How puzzles are made: only moves that alone win, and nothing that plays itself."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+
+import chess
+import chess.engine
+import pytest
+
+from diffusearch.errors import UserError
+from diffusearch.play.puzzlesmith import Smith, make, obvious, rating_of
+
+BACK_RANK = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"  # Rd8 mates; nothing else wins at once
+
+
+@pytest.fixture(scope="module")
+def smith() -> Iterator[Smith]:
+    path = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
+    if path is None:
+        pytest.skip("no Stockfish on the PATH")
+    with chess.engine.SimpleEngine.popen_uci(path) as engine:
+        yield Smith(engine, random.Random(1), nodes=5000)
+
+
+@pytest.mark.engine
+def test_the_only_mate_is_a_solution_of_one_move(smith: Smith) -> None:
+    board = chess.Board("6k1/5ppp/8/8/8/r7/r4PPP/3R2K1 w - - 0 1")  # a rook down but for the mate
+    assert [move.uci() for move in smith.solution(board)] == ["d1d8"]
+
+
+@pytest.mark.engine
+def test_no_puzzle_where_two_moves_win(smith: Smith) -> None:
+    assert smith.solution(chess.Board("6k1/8/8/8/8/8/1QQ3PP/6K1 w - - 0 1")) == []
+    assert smith.solution(chess.Board()) == []
+
+
+@pytest.mark.engine
+def test_a_mate_in_one_settles_at_once(smith: Smith) -> None:
+    board = chess.Board(BACK_RANK)
+    mate = chess.Move.from_uci("d1d8")
+    assert smith.at_once(board, mate)
+    assert smith.settled(board, mate) == 1
+    assert smith.settled(board, chess.Move.from_uci("g1f1")) == 0
+
+
+def test_recaptures_and_free_queens_are_obvious() -> None:
+    board = chess.Board("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
+    board.push_uci("e4d5")
+    assert not obvious(board, chess.Move.from_uci("e8e7"))
+    board = chess.Board("4k3/2p5/3p4/4P3/8/8/8/4K3 w - - 0 1")
+    board.push_uci("e5d6")
+    assert obvious(board, chess.Move.from_uci("c7d6"))
+    assert obvious(chess.Board("3qk3/8/8/8/8/8/8/3RK3 w - - 0 1"), chess.Move.from_uci("d1d8"))
+
+
+def test_ratings_grow_with_depth_and_length() -> None:
+    assert rating_of(1, 1) == 600
+    assert rating_of(9, 1) > rating_of(3, 1) > rating_of(1, 1)
+    assert rating_of(3, 2) > rating_of(3, 1)
+
+
+def test_a_missing_engine_is_explained() -> None:
+    with pytest.raises(UserError, match="--stockfish"):
+        make(1, 1, 100, "no-such-engine")

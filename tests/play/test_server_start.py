@@ -1,0 +1,57 @@
+"""`diffusearch play` from the outside, and the agents that it offers."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from diffusearch.agents.build import PLAYERS
+from diffusearch.agents.options import read
+from diffusearch.agents.text import cut
+from diffusearch.errors import UserError
+from diffusearch.play import server
+from diffusearch.play.offers import PACKAGED, offers
+
+
+def test_play_serves_until_it_is_interrupted(page_server: object) -> None:  # the fixture skips where no page is built
+    command = [sys.executable, "-m", "diffusearch", "play", "--no-open", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().split(" at ")[1].split(" ")[0]
+            assert address.startswith("http://127.0.0.1:")
+            with urllib.request.urlopen(address, timeout=60) as answer:
+                assert b"DiffuSearch" in answer.read()
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 0
+            assert "Traceback" not in errors
+        finally:
+            process.kill()
+
+
+def test_an_unbuilt_page_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(server, "files", lambda _: tmp_path)
+    with pytest.raises(UserError, match="npm"):
+        server.assets()
+
+
+@pytest.mark.parametrize("offer", PACKAGED, ids=lambda offer: offer.id)
+def test_every_level_is_a_text_that_agents_understand(offer: object) -> None:
+    for level in offer.levels:  # type: ignore[attr-defined]
+        parts = cut(level.text)
+        read(PLAYERS[parts.word].options, parts.options, parts.whole)  # raises on unknown options and values
+
+
+def test_own_agents_come_first_and_are_filmed() -> None:
+    first, second, *rest = offers(["diffusearch:runs/mine?steps=5", "stockfish:nodes=5"])
+    assert first.levels[0].text == "diffusearch:runs/mine?steps=5&film=on"
+    assert second.levels[0].text == "stockfish:nodes=5"
+    assert tuple(rest) == PACKAGED
+    (plain, *_) = offers(["diffusearch"])
+    assert plain.levels[0].text == "diffusearch?film=on"
