@@ -6,6 +6,7 @@ has its own vocabulary (its type's); the mask token of a variable is the id just
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -131,7 +132,8 @@ class Paper:
         squares, side, rights, en_passant, clock, full = (
             text[:64], text[64], text[65:69], text[69:71], text[71:74], text[74:77],
         )  # fmt: skip
-        placement = "/".join(squares[i : i + 8] for i in range(0, 64, 8)).replace(".", "1")
+        ranks = (squares[i : i + 8] for i in range(0, 64, 8))
+        placement = re.sub(r"\.+", lambda empty: str(len(empty.group())), "/".join(ranks))
         fields = (rights.rstrip(".") or "-", en_passant.rstrip("."), clock.rstrip("."), full.rstrip("."))
         if any("." in field for field in fields) or not all(field.isdigit() for field in fields[2:]):
             raise InvalidState(f"the fields after the board make no FEN: {text[64:]!r}")
@@ -139,11 +141,11 @@ class Paper:
             board = chess.Board(f"{placement} {side} {' '.join(fields)}")
         except ValueError as error:
             raise InvalidState(str(error)) from None
-        if self.text(self.encode_board(board)) != text:
-            raise InvalidState(f"the fields after the board are not as FEN writes them: {text[64:]!r}")
         problem = states.board_problem(board)
         if problem:
             raise InvalidState(problem)
+        if self.text(self.encode_board(board)) != text:
+            raise InvalidState(f"the fields after the board are not as FEN writes them: {text[64:]!r}")
         return board
 
     def encode_board(self, board: chess.Board) -> Tokens:
