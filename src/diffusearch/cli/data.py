@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -124,3 +125,85 @@ def selfplay(
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, "".join(f"{game}\n\n" for game in played).encode())
     typer.echo(f"{out}: {games} games")
+
+
+@data_app.command("show")
+def show(
+    path: Annotated[Path, typer.Argument(help="A labelled folder or Parquet file.")],
+    boards: Annotated[int, typer.Option(help="Positions to draw.")] = 3,
+    svg: Annotated[Path | None, typer.Option(help="Folder for the positions as pictures.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Counts, histograms of rating, phase and value, the duplicate rate, and a few boards."""
+    from dataclasses import asdict
+
+    from diffusearch.data.manifest import read_manifest
+    from diffusearch.data.shards import write_atomically
+    from diffusearch.data.show import board_svg, board_text, summarise
+
+    summary = summarise(path, boards)
+    manifest = read_manifest(path) if path.is_dir() else None
+    if svg is not None:
+        svg.mkdir(parents=True, exist_ok=True)
+        for number, row in enumerate(summary.examples):
+            write_atomically(svg / f"position-{number}.svg", board_svg(row).encode())
+    if as_json:
+        source = {"counts": manifest.counts, "engine": manifest.engine} if manifest else {}
+        typer.echo(json.dumps({**asdict(summary), **source}))
+        return
+    typer.echo(f"{path}: {summary.records} records of {summary.games} games, {summary.failed} failed")
+    if manifest is not None:
+        found = manifest.counts.get("positions", 0) + manifest.counts.get("duplicate positions", 0)
+        typer.echo(f"engine: {manifest.engine['name'] if manifest.engine else 'none'}; options: {manifest.options}")
+        if found:
+            rate = manifest.counts.get("duplicate positions", 0) / found
+            typer.echo(f"duplicates left out while labelling: {rate:.1%} of {found} positions")
+    typer.echo(f"duplicates in the set: {summary.duplicates / max(summary.records, 1):.2%}")
+    typer.echo(f"game over within the line: {summary.ended}; every action valued: {summary.with_actions}")
+    _histogram("pool", dict(summary.pools))
+    _histogram("split", dict(summary.splits))
+    _histogram("future", dict(summary.futures))
+    _histogram("moves of the line", dict(sorted(summary.lengths.items())))
+    _histogram("phase", {name: summary.phases[name] for name in ("opening", "middlegame", "endgame")})
+    _histogram("rating", {f"{low}-{low + 199}": count for low, count in sorted(summary.ratings.items())})
+    _histogram("win probability", {f"{band / 10:.1f}": count for band, count in sorted(summary.values.items())})
+    for row in summary.examples:
+        typer.echo("\n" + board_text(row))
+
+
+def _histogram(title: str, counts: Mapping[Any, int]) -> None:
+    if not counts:
+        return
+    total = sum(counts.values())
+    typer.echo(f"{title}:")
+    for name, count in counts.items():
+        typer.echo(f"  {name!s:<16} {count:>9} {count / max(total, 1):>6.1%} {'#' * round(40 * count / max(total, 1))}")
+
+
+@data_app.command("check")
+def check(
+    path: Annotated[Path, typer.Argument(help="A labelled folder or Parquet file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the problems as JSON.")] = False,
+    most: Annotated[int, typer.Option(help="Problems to print.")] = 20,
+) -> None:
+    """See that every line is legal, every value in range, every hash right; exit code 1 if not."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from diffusearch.data.check import check as check_set
+
+    counter = TextColumn("{task.completed:.0f} records")
+    with Progress(SpinnerColumn(), counter, TimeElapsedColumn(), console=Console(stderr=True)) as bars:
+        bar = bars.add_task("", total=None)
+        problems = list(check_set(path, lambda rows: bars.advance(bar, rows)))
+        records = round(bars.tasks[0].completed)
+    if as_json:
+        typer.echo(
+            json.dumps({"records": records, "problems": list(map(str, problems[:most])), "count": len(problems)})
+        )
+    else:
+        for problem in problems[:most]:
+            typer.echo(str(problem))
+        typer.echo(f"{path}: {records} records, {len(problems)} problems")
+    if problems:
+        raise typer.Exit(1)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from diffusearch.data.labelling import LabelSettings, Row, label
-from diffusearch.data.plan import ShardTask
+from diffusearch.data.labelling import Labeller, LabelSettings, Row
+from diffusearch.data.tasks import ShardTask
 from diffusearch.data.workers import Progress
 from diffusearch.errors import UserError
 
@@ -66,6 +66,7 @@ def label_on_cluster(
 def _label_shard(task: ShardTask, settings: LabelSettings) -> list[Row] | str:
     """Runs on the cluster; a sentence for the user where the engine there is at fault."""
     try:
-        return list(label(task.positions, settings))
+        with Labeller(settings) as labeller:
+            return list(labeller.label(task.positions))
     except UserError as error:
         return str(error)

@@ -37,28 +37,41 @@ class LabelSettings:
     oracle: OracleSettings | None = None  # None only for `played`
 
 
-def label(positions: Sequence[Position], settings: LabelSettings) -> Iterator[Row]:
-    """One row for each position, in order; a fault of the engine is retried once, then recorded."""
-    if settings.oracle is None:
-        for position in positions:
-            yield _row(position, settings, None, futures.played(position))
-        return
-    failures = 0
-    others = [position.fen for position in positions]
-    with Oracle(settings.oracle) as oracle:
+class Labeller:
+    """Labels shards one after the other, with one engine for all of them."""
+
+    def __init__(self, settings: LabelSettings) -> None:
+        self.settings = settings
+        self._oracle = Oracle(settings.oracle) if settings.oracle else None
+
+    def __enter__(self) -> Labeller:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._oracle is not None:
+            self._oracle.close()
+
+    def label(self, positions: Sequence[Position]) -> Iterator[Row]:
+        """One row for each position, in order; a fault of the engine is retried once, then recorded."""
+        if self._oracle is None:
+            for position in positions:
+                yield _row(position, self.settings, None, futures.played(position))
+            return
+        failures = 0
+        others = [position.fen for position in positions]
         for position in positions:
             try:
-                row = _attempt(position, settings, oracle, others)
+                row = _attempt(position, self.settings, self._oracle, others)
             except EngineFault:
                 try:
-                    row = _attempt(position, settings, oracle, others)
+                    row = _attempt(position, self.settings, self._oracle, others)
                 except EngineFault as fault:
-                    row = _row(position, settings, None, Future(), failed=str(fault))
+                    row = _row(position, self.settings, None, Future(), failed=str(fault))
             failures = failures + 1 if row["failed"] else 0
             if failures == HOPELESS:
                 raise UserError(
-                    f"the engine {settings.oracle.engine} failed on {HOPELESS} positions in a row ({row['failed']}); "
-                    "try it by hand or give another with --engine, then run the same command again"
+                    f"the engine {self._oracle.settings.engine} failed on {HOPELESS} positions in a row "
+                    f"({row['failed']}); try it by hand or give another with --engine, then run the same command again"
                 )
             yield row
 

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diffusearch.data.shards import FORMAT, ShardInfo, write_atomically
+from diffusearch.data.shards import FORMAT, write_atomically
 from diffusearch.data.streams import STDIN, pool_name, sha256
+from diffusearch.data.tasks import ShardInfo
 from diffusearch.errors import UserError
 
 FILE = "manifest.json"

@@ -15,7 +15,7 @@ from diffusearch.data.filters import HeaderFilter
 from diffusearch.data.games import Dropped, Entry, entries
 from diffusearch.data.pgn import Broken
 from diffusearch.data.positions import Position, PositionSet, choose, position_key
-from diffusearch.data.shards import ShardInfo
+from diffusearch.data.tasks import ShardInfo, ShardTask
 from diffusearch.errors import UserError
 
 # Names of counts; broken and dropped games have "broken: reason" and "dropped: bound".
@@ -34,14 +34,6 @@ class Choice:
     own_plies: bool = False  # the game's moves are its labels: leave out the book
     seed: int = 0
     shard: int = 2048  # positions a shard, at least
-
-
-@dataclass(frozen=True)
-class ShardTask:
-    """Positions to label, and what the shard will say about itself."""
-
-    info: ShardInfo
-    positions: tuple[Position, ...]
 
 
 def plan(sources: Sequence[str], choice: Choice, done: Sequence[ShardInfo], seen: PositionSet) -> Iterator[ShardTask]:

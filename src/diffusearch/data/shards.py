@@ -10,13 +10,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from diffusearch.data.labelling import Row
+from diffusearch.data.tasks import ShardInfo
 from diffusearch.errors import UserError
 
 FORMAT = 1
@@ -42,20 +42,6 @@ SCHEMA = pa.schema(
         ("failed", pa.string()),  # why there is no label
     ]
 )
-
-
-@dataclass(frozen=True)
-class ShardInfo:
-    """What a shard covers."""
-
-    index: int
-    entries_end: int  # games of all sources together that are read when the shard is full
-    digest: str  # of the text of all these games
-    counts: Counter[str]
-
-    @property
-    def file(self) -> str:
-        return f"shard-{self.index:06d}.parquet"
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -12,8 +12,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from diffusearch.data.labelling import LabelSettings, Row, label
-from diffusearch.data.plan import ShardTask
+from diffusearch.data.labelling import Labeller, LabelSettings, Row
+from diffusearch.data.tasks import ShardTask
 from diffusearch.errors import UserError
 
 ATTEMPTS = 3  # workers that may die over one shard
@@ -24,10 +24,11 @@ def label_here(
     tasks: Iterator[ShardTask], settings: LabelSettings, progress: Progress
 ) -> Iterator[tuple[ShardTask, list[Row]]]:
     """In this very process: for futures that need no search."""
-    for task in tasks:
-        rows = list(label(task.positions, settings))
-        progress(len(rows))
-        yield task, rows
+    with Labeller(settings) as labeller:
+        for task in tasks:
+            rows = list(labeller.label(task.positions))
+            progress(len(rows))
+            yield task, rows
 
 
 def label_locally(
@@ -122,13 +123,14 @@ class _Worker:
 def _work(pipe: Connection, settings: LabelSettings) -> None:
     """The worker's life: shards in; a 1 for each position, then the rows, or a sentence if the user is to act."""
     try:
-        while True:
-            task: ShardTask = pipe.recv()
-            rows = []
-            for row in label(task.positions, settings):
-                rows.append(row)
-                pipe.send(1)
-            pipe.send(rows)
+        with Labeller(settings) as labeller:
+            while True:
+                task: ShardTask = pipe.recv()
+                rows = []
+                for row in labeller.label(task.positions):
+                    rows.append(row)
+                    pipe.send(1)
+                pipe.send(rows)
     except UserError as error:
         pipe.send(str(error))
     except (EOFError, OSError, KeyboardInterrupt):

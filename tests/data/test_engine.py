@@ -1,0 +1,131 @@
+"""The engine is not trusted: whatever it does wrong is noticed, retried once, then recorded with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import chess
+import pytest
+
+from diffusearch.data import engine as engine_module
+from diffusearch.data import labelling
+from diffusearch.data.engine import Budget, EngineFault, UciEngine, find_engine
+from diffusearch.data.labelling import Labeller, LabelSettings, Row
+from diffusearch.data.oracle import Oracle, OracleSettings
+from diffusearch.data.positions import Position
+from diffusearch.errors import UserError
+
+START = chess.STARTING_FEN
+OTHER = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+
+
+def label_all(positions: list[Position], settings: LabelSettings) -> list[Row]:
+    with Labeller(settings) as labeller:
+        return list(labeller.label(positions))
+
+
+def position(fen: str) -> Position:
+    return Position(fen, "p", 0, 0, "e2e4", None, "train")
+
+
+def settings(engine: str, timeout: float = 60.0) -> OracleSettings:
+    return OracleSettings(engine, Budget(nodes=1), Budget(nodes=1), timeout=timeout)
+
+
+BAD = {
+    "crash": "crashed",
+    "hang": "hung",
+    "illegal": "illegal move a1h8",
+    "none": "no score",
+    "no-score-none": "no bestmove",
+    "empty": "no bestmove",
+    "unscored": "no score",
+    "garbled": "unreadable analysis",
+}
+
+
+@pytest.mark.parametrize(("mode", "reason"), BAD.items())
+def test_a_bad_answer_is_recorded_and_the_others_are_labelled(
+    make_engine: Callable[..., str], tmp_path: Path, mode: str, reason: str
+) -> None:
+    listed = tmp_path / "listed"
+    listed.write_text(START)
+    oracle = settings(make_engine(mode, listed), timeout=1.0)
+    rows = label_all([position(OTHER), position(START), position(OTHER)], LabelSettings("relabel", 2, oracle=oracle))
+    assert [row["failed"] for row in rows] == [None, reason, None]
+    assert rows[1]["line"] == ""
+    assert rows[1]["cp"] is None
+    assert rows[0] == rows[2]
+
+
+def test_a_crash_is_retried_once(make_engine: Callable[..., str], tmp_path: Path) -> None:
+    rows = label_all([position(START)], LabelSettings(oracle=settings(make_engine("crash-once", tmp_path / "seen"))))
+    assert rows[0]["failed"] is None
+    assert (tmp_path / "seen").exists()
+    assert rows == (label_all([position(START)], LabelSettings(oracle=settings(make_engine()))))
+
+
+def test_an_engine_that_always_fails_stops_the_run(
+    make_engine: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelling, "HOPELESS", 3)
+    many = [position(START)] * 8
+    with pytest.raises(UserError, match="failed on 3 positions in a row"):
+        (label_all(many, LabelSettings(oracle=settings(make_engine("illegal")))))
+
+
+def test_an_engine_that_does_not_start_is_a_fault(
+    make_engine: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "START_SECONDS", 0.5)
+    for mode, reason in (("dead", "crashed"), ("mute", "hung")):
+        with pytest.raises(EngineFault, match=reason):
+            UciEngine(make_engine(mode), {}, 1.0)
+
+
+def test_no_such_engine_is_the_users_error(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no-such-engine"):
+        find_engine("no-such-engine")
+    script = tmp_path / "not-a-program"
+    script.write_text("nonsense")
+    script.chmod(0o755)
+    with pytest.raises(UserError, match="cannot start"):
+        UciEngine(str(script), {}, 1.0)
+
+
+def test_an_option_that_the_engine_lacks_is_a_fault(make_engine: Callable[..., str]) -> None:
+    with pytest.raises(EngineFault, match="no option Contempt"):
+        UciEngine(make_engine(), {"Contempt": 1}, 1.0)
+
+
+def test_budgets_name_exactly_one_limit() -> None:
+    assert Budget(nodes=5).times(3) == Budget(nodes=15)
+    assert Budget(depth=5).times(3) == Budget(depth=5)
+    assert Budget(seconds=0.05).times(2).command() == "go movetime 100"
+    for bad in ({}, {"nodes": 0}, {"nodes": 1, "depth": 1}):
+        with pytest.raises(UserError, match="exactly one"):
+            Budget(**bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.engine
+def test_stockfish_gives_mates_and_every_action(stockfish: str) -> None:
+    oracle = Oracle(OracleSettings(stockfish, Budget(nodes=2000), Budget(nodes=500)))
+    with oracle:
+        board = chess.Board("6k1/5ppp/8/8/8/8/8/R6K w - - 0 1")
+        answer = oracle.ask_all(board, Budget(nodes=500))
+        assert answer.best.uci() == "a1a8"
+        assert answer.score.mate == 1
+        assert set(answer.actions) == {move.uci() for move in board.legal_moves}
+        assert next(iter(answer.actions)) == "a1a8"
+        assert oracle.name().startswith("Stockfish")
+
+
+@pytest.mark.engine
+def test_stockfish_forgets_between_searches(stockfish: str) -> None:
+    """The same answer whatever was searched before: hash, histories and MultiPV leave no trace."""
+    with Oracle(OracleSettings(stockfish, Budget(nodes=3000), Budget(nodes=500))) as oracle:
+        fresh = oracle.ask(chess.Board(OTHER), Budget(nodes=3000), 6)
+        oracle.ask(chess.Board(), Budget(nodes=20_000))
+        oracle.ask_all(chess.Board(OTHER), Budget(nodes=500))
+        assert oracle.ask(chess.Board(OTHER), Budget(nodes=3000), 6) == fresh
