@@ -13,7 +13,7 @@ PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print
 PLAY_PROGRAMS := node npm stockfish
 TEST_PROGRAMS := $(PLAY_PROGRAMS) chromium xboard polyglot xvfb-run gnuchess toga2 glaurung
 
-.PHONY: help setup play demo test lint bench tree clean
+.PHONY: help setup play demo test lint bench tree readme clean
 
 help:
 	@echo 'make play    play on a page in the browser'
@@ -23,6 +23,7 @@ help:
 	@echo 'make lint    ruff and mypy alone'
 	@echo 'make bench   the speed comparisons'
 	@echo 'make tree    docs/TREE.md anew, after files came or went'
+	@echo 'make readme  what README.md says that commands print, anew, after new weights'
 	@echo 'make clean   remove .venv, the built page and caches'
 
 setup: test-programs $(INSTALLED) $(PAGE)
@@ -70,6 +71,10 @@ bench: setup
 # docs/TREE.md anew, after files came or went.
 tree: $(INSTALLED)
 	python tools/tree.py
+
+# What the commands of README.md print, anew, after new weights.
+readme: $(INSTALLED)
+	python tools/readme.py
 
 clean:
 	rm -rf .venv web/node_modules src/diffusearch/play/assets build dist .pytest_cache .mypy_cache .ruff_cache
