@@ -146,3 +146,24 @@ def test_a_rated_table_for_people(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "greedy" in done.output
     assert "random = 500" in (tmp_path / "crosstable.md").read_text()
+
+
+def test_ray_plays_the_same_games(tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray")
+    fixtures = schedule([("random", "greedy-material")], 4, 4)
+    try:
+        ray.init(num_cpus=1, log_to_driver=False, include_dashboard=False)
+        played = play_tournament(fixtures, BOOK, QUICK, tmp_path / "ray", together=2, ray=True)
+    finally:
+        ray.shutdown()
+    assert played == play_tournament(fixtures, BOOK, QUICK, tmp_path / "here")
+
+
+@pytest.mark.engine
+def test_stockfish_judges_openings(tmp_path: Path) -> None:
+    words = ["openings", "--count", "2", "--plies", "4", "--judge", "stockfish:nodes=500", "--out", str(tmp_path / "b")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "stockfish:nodes=500" in (tmp_path / "b").read_text()
+    refused = CliRunner().invoke(app, [*words[:-4], "--judge", "random", "--out", str(tmp_path / "c")])
+    assert "knows no values" in str(refused.exception)
