@@ -135,8 +135,6 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
     """Counts, histograms of rating, phase and value, the duplicate rate, and a few boards."""
-    from dataclasses import asdict
-
     from diffusearch.data.manifest import read_manifest
     from diffusearch.data.shards import write_atomically
     from diffusearch.data.show import board_svg, board_text, summarise
@@ -149,7 +147,7 @@ def show(
             write_atomically(svg / f"position-{number}.svg", board_svg(row).encode())
     if as_json:
         source = {"counts": manifest.counts, "engine": manifest.engine} if manifest else {}
-        typer.echo(json.dumps({**asdict(summary), **source}))
+        typer.echo(json.dumps({**vars(summary), **source}))
         return
     typer.echo(f"{path}: {summary.records} records of {summary.games} games, {summary.failed} failed")
     if manifest is not None:

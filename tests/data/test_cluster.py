@@ -1,0 +1,69 @@
+"""Labelling on Ray, here a local one with two workers, one of which is killed in the middle of a shard."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from diffusearch.data.engine import Budget
+from diffusearch.data.labelling import LabelSettings
+from diffusearch.data.oracle import OracleSettings
+from diffusearch.data.plan import Choice
+from diffusearch.data.run import LabelRun, label_games
+
+pytest.importorskip("ray")
+
+GAMES = Path(__file__).parents[1] / "fixtures" / "games.pgn"
+FAKE = Path(__file__).with_name("fake_engine.py")
+
+# An engine that, once, kills the worker that started it.
+ASSASSIN = """#!/bin/sh
+if [ ! -e "{marker}" ]; then echo $PPID > "{marker}"; kill -9 $PPID; fi
+exec "{python}" "{fake}" good
+"""
+
+
+def engine(folder: Path, marker: Path) -> str:
+    script = folder / "engine"
+    script.write_text(ASSASSIN.format(marker=marker, python=sys.executable, fake=FAKE))
+    script.chmod(0o755)
+    return str(script)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != ".lock"}
+
+
+def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    marker = tmp_path / "killed"
+    marker.touch()  # nobody is killed in the local run, which says what the records should be
+    oracle = OracleSettings(engine(tmp_path, marker), Budget(nodes=1), Budget(nodes=1))
+    choice = Choice(per_game=2, limit_games=10, horizon=2, shard=5)
+    run = LabelRun((str(GAMES),), tmp_path / "local", choice, LabelSettings("relabel", 2, oracle=oracle))
+    label_games(run, lambda _: None)
+
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        done: list[int] = []
+
+        def progress(count: int) -> None:
+            done.append(count)
+            if count and marker.exists() and not marker.read_text():
+                marker.unlink()  # from the next shard on
+
+        label_games(replace(run, out=tmp_path / "cluster", cluster="local", workers=2), progress)
+    finally:
+        ray.shutdown()
+    assert marker.read_text().strip().isdigit(), "no worker was killed"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(marker.read_text()), signal.SIGCONT)
+    assert files(tmp_path / "cluster") == files(tmp_path / "local")
+    assert sum(done) == 20
