@@ -96,7 +96,7 @@ def test_a_bad_fen_is_refused() -> None:
 
 
 def test_written_records_are_the_lines_shuffled(tmp_path: Path) -> None:
-    lines = LINES * 700  # several chunks
+    lines = LINES * 320  # two chunks
     seen: list[int] = []
     assert write_records(lines, tmp_path / "r", 3, seed=5, source="test", progress=seen.append) == len(lines)
     records = Records(tmp_path / "r")
@@ -112,7 +112,7 @@ def test_written_records_are_the_lines_shuffled(tmp_path: Path) -> None:
 
 
 def test_workers_write_the_same_bytes(tmp_path: Path) -> None:
-    lines = LINES * 600
+    lines = LINES * 320
     write_records(lines, tmp_path / "one", 2)
     write_records(lines, tmp_path / "two", 2, workers=2)
     for path in (tmp_path / "one").iterdir():
