@@ -15,6 +15,9 @@ from diffusearch.play.engine import Engine
 from diffusearch.play.uci import Protocol, converse
 from diffusearch.play.uci_options import Options
 
+# a thread that dies of an exception is a failure, not a remark
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+
 WAIT = 20.0  # seconds until a test gives up; nothing here takes that long unless it is broken
 
 
@@ -193,10 +196,35 @@ def test_the_deadline_plays_the_glance_when_the_thought_is_late(talk: Talk, drea
     assert talk.lines[-2].startswith("bestmove")  # no info after it from the late thought
 
 
-def test_no_time_at_all_still_gives_a_move(talk: Talk, dreamer: Dreamer) -> None:
-    talk.send("go wtime 0 btime 0")
-    assert talk.until("bestmove").startswith("bestmove a2a3")
-    assert all(limits.steps == 1 for limits in dreamer.asked)
+def test_no_time_at_all_gives_a_move_by_reflex(talk: Talk, dreamer: Dreamer) -> None:
+    talk.send("isready")
+    talk.until("readyok")
+    asked = len(dreamer.asked)
+    talk.send("position fen 7k/8/6K1/8/8/8/8/R7 w - - 0 1", "go wtime 0 btime 0")
+    assert talk.until("bestmove") == "bestmove a1a8"  # mate
+    assert talk.lines[-3] == "info string No time to imagine: a move by reflex."
+    talk.send("isready")
+    talk.until("readyok", 2)
+    assert len(dreamer.asked) == asked
+
+
+def test_a_reflex_answers_while_the_worker_is_stuck_in_an_old_thought(talk: Talk, dreamer: Dreamer) -> None:
+    talk.send("isready")
+    talk.until("readyok")
+    dreamer.gate.clear()
+    talk.send("go infinite")
+    assert dreamer.thinking.wait(WAIT)
+    talk.send("stop", "position startpos moves e2e4", "go wtime 100 btime 100")
+    talk.until("info string No time to imagine")
+    move = talk.until("bestmove", 2).split()[1]
+    assert (
+        chess.Move.from_uci(move)
+        in chess.Board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1").legal_moves
+    )
+    dreamer.gate.set()
+    talk.send("isready")
+    talk.until("readyok", 2)
+    assert len(talk.starting("bestmove")) == 2
 
 
 def test_limits_and_searchmoves_reach_the_agent(talk: Talk, dreamer: Dreamer) -> None:

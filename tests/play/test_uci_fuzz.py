@@ -7,10 +7,14 @@ import subprocess
 import sys
 
 import chess
+import pytest
 
 from diffusearch.agents.simple import RandomAgent
 from diffusearch.play.uci import converse
 from diffusearch.play.uci_options import TABLE, Options
+
+# a thread that dies of an exception is a failure, not a remark
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
 _WORDS = "uci isready ucinewgame setoption position go stop ponderhit debug register d"
 COMMANDS = tuple(_WORDS.split())

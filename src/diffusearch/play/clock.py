@@ -1,8 +1,8 @@
 """Time, and nothing else: how long a move may take, and how many denoising steps fit into that.
 
 All times are seconds. The engine measures its own speed while it plays; the number of steps is what is left to
-choose. A budget has two marks: `optimum` is what the move is planned for, `maximum` is when a decision that is
-already there is played, whatever is still being imagined.
+choose. A budget has three marks: `optimum` is what the move is planned for, `maximum` is when a decision that is
+already there is played, whatever is still being imagined, and `flag` is when a move is played at any price.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ RESERVE = 60
 OVERRUN = 3.0
 # ... but one move never takes more than this share of what is left on the clock.
 LARGEST_SHARE = 0.35
+# When this share of what is left is gone without any decision, the flag is near.
+LAST_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Budget:
 
     optimum: float
     maximum: float
+    flag: float
 
 
 def budget(clock: Clock, overhead: float, least: float = 0.0) -> Budget:
@@ -53,13 +56,16 @@ def budget(clock: Clock, overhead: float, least: float = 0.0) -> Budget:
     share = (usable + (moves - 1) * max(0.0, clock.increment - overhead)) / moves
     largest = usable * (LARGEST_SHARE if moves > 1 else 0.8)  # the last move before the control may use nearly all
     optimum = min(share, largest)
-    return Budget(optimum, min(OVERRUN * optimum, largest))
+    return Budget(optimum, min(OVERRUN * optimum, largest), LAST_SHARE * max(0.0, clock.remaining - overhead))
 
 
 def fixed(seconds: float, overhead: float) -> Budget:
-    """The budget of `go movetime`: all of it, less the overhead (but never less than half of a tiny one)."""
+    """The budget of `go movetime`: all of it, less the overhead (but never less than half of a tiny one).
+
+    No flag falls there, so a sound move a little late is better than a move at any price.
+    """
     usable = max(seconds - overhead, seconds / 2)
-    return Budget(usable, usable)
+    return Budget(usable, usable, math.inf)
 
 
 class Speed:

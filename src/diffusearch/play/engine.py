@@ -3,6 +3,7 @@
 A decision comes in two stages: first a glance (one denoising step, or a few nodes), so that a sound move is there
 almost at once for `stop` and for the clock; then the full thought: as many denoising steps as were asked for and fit
 into the time or, for an agent without that dial (a search, another engine), the seconds it may use.
+When not even a glance fits before the flag, a reflex answers.
 Every `go` is answered by exactly one `bestmove`.
 """
 
@@ -22,13 +23,15 @@ from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.agents.strength import Strength
 from diffusearch.errors import UserError
 from diffusearch.play.clock import Budget, Speed, budget, fixed
+from diffusearch.play.reflex import Memory, reflex
 from diffusearch.play.uci_options import Options
-from diffusearch.play.uci_words import Go, allowed_moves, bestmove_line, info_line
+from diffusearch.play.uci_words import Go, allowed_moves, bestmove_line, info_line, legal_line
 
 Say = Callable[[str], None]
 Build = Callable[[str], Agent]
 
 _GLANCE = Limits(steps=1, nodes=20, seconds=0.05)
+_BACKLOG = 100  # jobs that may wait for the worker before the reader waits too
 _FAREWELL = 10.0  # seconds that `quit` waits for the bestmove of a `go` that is still open
 
 
@@ -37,6 +40,7 @@ class Thought:
 
     def __init__(self, board: chess.Board | None, go: Go, overhead: float) -> None:
         self.board = board
+        self.over = board is not None and not any(board.legal_moves)
         self.go = go
         self.overhead = overhead
         self.began = time.monotonic()  # when the budget starts to count: the `go` line, later the ponderhit
@@ -45,11 +49,12 @@ class Thought:
         self.finished = False  # nothing more to think about
         self.best: Decision | None = None
         self.answered = threading.Event()
-        self.timer: threading.Timer | None = None
+        self.timers: list[threading.Timer] = []
+        self.moves: tuple[chess.Move, ...] = () if board is None else allowed_moves(board, go.searchmoves)  # () = all
 
     def budget(self, least: float) -> Budget | None:
         """The time for this move; None = as long as it takes. `least` is the cost of a glance in seconds."""
-        if self.board is None or self.go.infinite or self.go.ponder:
+        if self.board is None or self.over or self.go.infinite or self.go.ponder:
             return None
         if self.go.movetime is not None:
             return fixed(self.go.movetime / 1000, self.overhead)
@@ -64,7 +69,9 @@ class Engine:
         self.options = options or Options()
         self._say_raw = say
         self._build = build
-        self._speed = Speed()
+        self._speed = Speed()  # of the steps of full thoughts
+        self._glance = Speed()  # of whole glances
+        self._memory = Memory()
         self._agent: Agent | None = None
         self._agent_key: tuple[str, int] | None = None  # text and threads that the agent was built from
         self._has_steps = False
@@ -98,8 +105,10 @@ class Engine:
         """Think about a position (None = the last one was refused). An open `go` is answered first."""
         self.stop()
         thought = Thought(board, go, self.options.number("Move Overhead") / 1000)
-        with self._lock:
-            self._thought = thought
+        before, self._thought = self._thought, thought
+        if before is not None and self._jobs.qsize() > _BACKLOG:
+            before.answered.wait(_FAREWELL)  # only a flood comes here, never a conversation
+        self._set_timers(thought)  # already here: the worker may still be busy with a thought that came too late
         self._jobs.put(lambda: self._think(thought))
 
     def stop(self) -> None:
@@ -122,8 +131,8 @@ class Engine:
             thought.began = time.monotonic()
             if thought.finished and not thought.held:
                 self._answer(thought)
-            elif thought.best is not None:
-                self._set_timer(thought)
+            else:
+                self._set_timers(thought)
 
     def close(self, finish: bool = False) -> bool:
         """Answer what is open and end; with `finish` a limited `go` may think to its end first.
@@ -186,8 +195,9 @@ class Engine:
         self._has_steps = agent.play(chess.Board(), _GLANCE).imagination is not None
         began = time.monotonic()
         agent.play(chess.Board(), _GLANCE)
-        self._speed = Speed()
-        self._speed.measured(time.monotonic() - began, 1)
+        self._speed, self._glance = Speed(), Speed()
+        for speed in (self._speed, self._glance):
+            speed.measured(time.monotonic() - began, 1)
         self._agent, self._agent_key = agent, key
         return agent
 
@@ -200,19 +210,20 @@ class Engine:
         board, go = thought.board, thought.go
         if board is None:
             raise UserError("There is no position to think about: the last `position` was refused.")
-        if not any(board.legal_moves):
+        if thought.over:
             self.say(f"info depth 0 score {'mate 0' if board.is_check() else 'cp 0'}")
             return
-        agent = self._prepared()
-        moves = allowed_moves(board, go.searchmoves)
-        if go.searchmoves and not moves:
+        if go.searchmoves and not thought.moves:
             self.say("info string None of the searchmoves is legal here; all moves are considered.")
-        glance = replace(_GLANCE, moves=moves, nodes=min(_GLANCE.nodes or 1, go.nodes or sys.maxsize))
+        agent = self._prepared()
+        if thought.answered.is_set() or self._too_late_for_a_glance(thought):
+            return
+        glance = replace(_GLANCE, moves=thought.moves, nodes=min(_GLANCE.nodes or 1, go.nodes or sys.maxsize))
         spent, _ = self._stage(agent, thought, board, glance, lines=1)
+        self._glance.measured(spent, 1)
         with self._lock:
             if thought.stopped:
                 return
-            self._set_timer(thought)
         seconds = self._time_left(thought)
         full = Strength(self.options.number("Strength")).effort(self.options.number("Steps"))
         most = min(full, go.nodes or full) if self._has_steps else 2
@@ -222,7 +233,7 @@ class Engine:
         if enough or (seconds is not None and board.legal_moves.count() == 1):
             self._speed.measured(spent, 1)
             return
-        limits = Limits(nodes=go.nodes, depth=go.depth, moves=moves, seconds=seconds)
+        limits = Limits(nodes=go.nodes, depth=go.depth, moves=thought.moves, seconds=seconds)
         if self._has_steps:  # the dial replaces the seconds
             limits = replace(limits, steps=steps, seconds=None)
         spent, done = self._stage(agent, thought, board, limits, lines)
@@ -232,7 +243,7 @@ class Engine:
     def _time_left(self, thought: Thought) -> float | None:
         """Seconds to plan with; None where the thought may take its time."""
         with self._lock:
-            plan = thought.budget(self._speed.careful or 0.0)
+            plan = thought.budget(self._glance.careful or 0.0)
             return None if plan is None else plan.optimum - (time.monotonic() - thought.began)
 
     def _stage(
@@ -261,14 +272,42 @@ class Engine:
 
     # --- answering ---------------------------------------------------------------------------------------------
 
-    def _set_timer(self, thought: Thought) -> None:
-        """At the end of the budget the best decision so far is played; set once there is one."""
-        plan = thought.budget(self._speed.careful or 0.0)
-        if plan is not None:
-            left = plan.maximum - (time.monotonic() - thought.began)
-            thought.timer = threading.Timer(max(0.0, left), self._answer, [thought])
-            thought.timer.daemon = True
-            thought.timer.start()
+    def _set_timers(self, thought: Thought) -> None:
+        """From the end of the budget on the best decision there is gets played; near the flag, any move."""
+        with self._lock:
+            plan = thought.budget(self._glance.careful or 0.0)
+            if plan is None or thought.answered.is_set():
+                return
+            gone = time.monotonic() - thought.began
+            for mark, deed in ((plan.maximum, self._time_is_up), (plan.flag, self._reflex)):
+                if mark < threading.TIMEOUT_MAX:
+                    timer = threading.Timer(max(0.0, mark - gone), deed, [thought])
+                    timer.daemon = True
+                    thought.timers.append(timer)
+                    timer.start()
+
+    def _time_is_up(self, thought: Thought) -> None:
+        with self._lock:
+            thought.stopped = True
+            if thought.best is not None:
+                self._answer(thought)
+
+    def _too_late_for_a_glance(self, thought: Thought) -> bool:
+        """Whether the flag would fall during a glance; then a reflex has answered."""
+        with self._lock:
+            plan = thought.budget(0.0)
+            late = plan is not None and time.monotonic() - thought.began + (self._glance.careful or 0.0) > plan.flag
+        if late:
+            self._reflex(thought)
+        return late
+
+    def _reflex(self, thought: Thought) -> None:
+        with self._lock:
+            if thought.best is None and thought.board is not None and not thought.answered.is_set():
+                thought.best = reflex(thought.board, thought.moves, self._memory, self.options.number("Seed"))
+                self.say("info string No time to imagine: a move by reflex.")
+                self.say(info_line(thought.board, thought.best, 1, time.monotonic() - thought.began, False))
+            self._answer(thought)
 
     def _finish(self, thought: Thought) -> None:
         with self._lock:
@@ -280,8 +319,10 @@ class Engine:
         with self._lock:
             if thought.answered.is_set():
                 return
-            if thought.timer is not None:
-                thought.timer.cancel()
+            for timer in thought.timers:
+                timer.cancel()
+            if thought.board is not None and thought.best is not None:
+                self._memory.keep(thought.board, legal_line(thought.board, thought.best))
             self.say(bestmove_line(thought.board or chess.Board(), thought.best))
             thought.answered.set()
 
