@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ def register(app: typer.Typer) -> None:
     """Add this family's verbs to the program."""
     app.command()(uci)
     app.command()(play)
+    app.command()(export)
 
 
 def uci(
@@ -51,3 +53,25 @@ def play(
     page = assets()
     with listen(port) as listener:
         serve(create_app(Roster(offers(agent or []), build), Desk(), page), listener, show)
+
+
+def export(
+    onnx: Annotated[Path, typer.Option(help="The ONNX file to write.")],
+    weights: Annotated[str, typer.Option(help="A run folder; empty means the weights inside the package.")] = "",
+    positions: Annotated[int, typer.Option(min=1, help="Positions on which the file is compared with torch.")] = 100,
+) -> None:
+    """Write the denoiser for other runtimes, and check it there against torch."""
+    from diffusearch.play.export import check_onnx, export_onnx
+    from diffusearch.run import Run
+    from diffusearch.weights import packaged
+
+    run = Run.load(weights or packaged("diffusearch"))
+    export_onnx(run, onnx)
+    found = check_onnx(run, onnx, positions)
+    typer.echo(
+        f"{onnx}: {run.name}, {found.positions} positions, largest difference of a logit {found.difference:.1e}, "
+        f"same likeliest token in {found.same:.2%}"
+    )
+    if not found.good:
+        typer.echo("The file does not agree with torch.", err=True)
+        raise typer.Exit(1)

@@ -1,0 +1,81 @@
+"""The ONNX file says what torch says, knows its own layout, and a file that does not agree is seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from diffusearch.cli import app
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.play.export import check_onnx, export_onnx, records
+from diffusearch.run import Run
+from diffusearch.training.recipe import recipe_from_dict
+
+
+@pytest.fixture(scope="module")
+def exported(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made by the verb itself, which also checks it."""
+    path = tmp_path_factory.mktemp("onnx") / "tiny.onnx"
+    done = CliRunner().invoke(app, ["export", "--onnx", str(path), "--weights", str(tiny_run)])
+    assert done.exit_code == 0, done.output
+    assert "tiny, 100 positions" in done.output
+    return path
+
+
+def test_it_agrees_with_torch_on_a_hundred_positions(tiny_run: Path, exported: Path) -> None:
+    found = check_onnx(Run.load(tiny_run), exported, positions=100, seed=5)
+    assert found.positions == 100
+    assert found.difference < 1e-4
+    assert found.same > 0.9999
+
+
+def test_the_file_tells_its_layout(tiny_run: Path, exported: Path) -> None:
+    run = Run.load(tiny_run)
+    session = onnxruntime.InferenceSession(str(exported))
+    facts = json.loads(session.get_modelmeta().custom_metadata_map["diffusearch"])
+    assert (facts["paradigm"], facts["horizon"], facts["encoding"]) == ("s-asa", 4, "compact")
+    assert facts["given"] == run.layout.given_variables
+    assert len(facts["types"]) == len(facts["masks"]) == run.layout.variables
+    names = [output.name for output in session.get_outputs()]
+    assert names == [*facts["outputs"], "root_value"]
+    # a caller that knows only the file finds the logits of the first move
+    tokens = records(run, 1, seed=3)
+    moves = session.run(["action"], {"tokens": tokens.numpy()})[0][0, 0]
+    first = facts["outputs"]["action"][0]
+    assert facts["types"][first] == "action"
+    with torch.inference_mode():
+        wanted = run.net(tokens)["action"][0, 0].numpy()
+    np.testing.assert_allclose(moves, wanted, atol=1e-4)
+
+
+def test_another_model_is_seen(tiny_run: Path, exported: Path) -> None:
+    run = Run.load(tiny_run)
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        stranger = Run(run.recipe, Denoiser(run.recipe.model))
+    assert not check_onnx(stranger, exported, positions=3).good
+
+
+def test_the_papers_shape_and_causal_attention_are_exported_too(tmp_path: Path) -> None:
+    trunk = {"layers": 1, "width": 16, "heads": 2, "attention": "causal", "norm": "rms", "positions": "rope"}
+    recipe = recipe_from_dict({"name": "paper-like", "model": {"paradigm": "s-a", "trunk": trunk}})
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        run = Run(recipe, Denoiser(recipe.model))
+    export_onnx(run, tmp_path / "causal.onnx")
+    onnx.checker.check_model(str(tmp_path / "causal.onnx"))
+    assert check_onnx(run, tmp_path / "causal.onnx", positions=10).good
+
+
+def test_no_run_no_file(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["export", "--onnx", str(tmp_path / "x.onnx"), "--weights", str(tmp_path / "none")])
+    assert isinstance(done.exception, UserError)
+    assert not (tmp_path / "x.onnx").exists()
