@@ -27,8 +27,8 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 WEIGHTS = all((ROOT / "src/diffusearch/weights" / name / "weights.safetensors").is_file() for name in NAMES)
 needs_weights = pytest.mark.skipif(not WEIGHTS, reason="the packaged weights are not in this checkout")
 
-SMALL = "optimiser.steps=2 optimiser.batch=4 optimiser.warmup=1 optimiser.epochs=0 watch.validate_records=4 data.cache=cache"
-SMALL += " model.trunk.layers=1 model.trunk.width=48 model.trunk.heads=2"
+SMALL = "optimiser.steps=2 optimiser.batch=4 optimiser.warmup=1 optimiser.epochs=0 watch.validate_records=4"
+SMALL += " model.trunk.layers=1 model.trunk.width=48 model.trunk.heads=2 data.cache=cache"
 SHORTER = {
     "diffusearch label": "--nodes 20 --per-game 2 --limit-games 6",
     "diffusearch data show": "",

@@ -1,6 +1,7 @@
 """Runs the commands of README.md's console blocks and writes what they print under them; draws the first picture.
 
-A console block holds lines that begin with `$ `, each followed by what it prints. Run it after new weights: `make readme`.
+A console block holds lines that begin with `$ `, each followed by what it prints. `make readme` runs it; do so after
+new weights.
 """
 
 from __future__ import annotations
