@@ -12,16 +12,40 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import chess
 import numpy as np
+import numpy.typing as npt
 import pyarrow.parquet as pq
 
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.search.handmade import GainPolicy, MaterialValue
 from diffusearch.search.nets import Policy, Value
 from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
+
+
+class Remembering:
+    """Two networks that look at each position only once: settings share most of their leaves."""
+
+    def __init__(self, policy: Policy, value: Value) -> None:
+        self.policy, self.value = policy, value
+        self.known: dict[str, tuple[dict[chess.Move, float], float]] = {}
+
+    def look(self, boards: Sequence[chess.Board]) -> list[tuple[dict[chess.Move, float], float]]:
+        new = list({board.fen(): board for board in boards if board.fen() not in self.known}.items())
+        if new:
+            asked = [board for _, board in new]
+            priors, values = self.policy.priors(asked), self.value.values(asked).tolist()
+            self.known.update(zip((fen for fen, _ in new), zip(priors, values, strict=True), strict=True))
+        return [self.known[board.fen()] for board in boards]
+
+    def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
+        return [priors for priors, _ in self.look(boards)]
+
+    def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float64]:
+        return np.array([value for _, value in self.look(boards)])
 
 
 def positions(path: str, count: int, seed: int) -> list[tuple[chess.Board, chess.Move]]:
@@ -32,14 +56,14 @@ def positions(path: str, count: int, seed: int) -> list[tuple[chess.Board, chess
     return [(chess.Board(row["fen"]), chess.Move.from_uci(row["line"].split()[0])) for row in drawn]
 
 
-def networks(policy: str | None, value: str | None) -> tuple[Policy, Value]:
+def networks(policy: str | None, value: str | None) -> Remembering:
     """Trained runs, or the ones made by hand where none is named."""
     import torch
 
     from diffusearch.run import Run
 
     torch.set_num_threads(1)
-    return (Run.load(policy) if policy else GainPolicy()), (Run.load(value) if value else MaterialValue())
+    return Remembering(Run.load(policy) if policy else GainPolicy(), Run.load(value) if value else MaterialValue())
 
 
 def grid(simulations: int) -> dict[str, Settings]:
@@ -71,10 +95,10 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only settings whose name has this in it")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    policy, value = networks(options.policy, options.value)
+    nets = networks(options.policy, options.value)
     sample = positions(options.data, options.positions, options.seed)
     boards = [board for board, _ in sample]
-    priors = policy.priors(boards)
+    priors = nets.priors(boards)
     likeliest = [max(one, key=lambda move: one[move]) for one in priors]
     alone = np.mean([move == best for move, (_, best) in zip(likeliest, sample, strict=True)])
     print(json.dumps({"settings": "policy alone", "accuracy": round(float(alone), 4), "n": len(sample)}), flush=True)
@@ -82,7 +106,7 @@ def main() -> None:
         if options.only not in name:
             continue
         start = time.perf_counter()
-        decisions = SearchAgent(policy, value, settings).play_many(boards)
+        decisions = SearchAgent(nets, nets, settings).play_many(boards)
         seconds = time.perf_counter() - start
         share = np.mean([one.move == best for one, (_, best) in zip(decisions, sample, strict=True)])
         half = 1.96 * np.sqrt(share * (1 - share) / len(sample))

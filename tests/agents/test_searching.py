@@ -106,3 +106,11 @@ def test_strength_scales_the_simulations() -> None:
     agent = SearchAgent(GainPolicy(), MaterialValue(), Settings(simulations=200), strength=25)
     assert agent.settings.simulations == 50
     assert agent.temperature == pytest.approx(3.0)
+
+
+def test_more_boards_than_trees_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    boards = [chess.Board(), chess.Board("4k3/8/8/8/8/8/8/R3K2R w - - 0 1")] * 3
+    agent = SearchAgent(GainPolicy(), MaterialValue(), Settings(simulations=10))
+    whole = [one.move for one in agent.play_many(boards)]
+    monkeypatch.setattr("diffusearch.agents.searching.TREES", 4)
+    assert [one.move for one in agent.play_many(boards)] == whole

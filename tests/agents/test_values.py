@@ -81,7 +81,7 @@ def test_next_states_come_with_history_and_in_one_batch(monkeypatch: pytest.Monk
     StateValueAgent(net).play_many([board, chess.Board()])
     assert len(net.boards) == 40
     assert all(len(one.move_stack) == 2 for one in net.boards[:20])
-    monkeypatch.setattr("diffusearch.agents.values.BATCH", 7)
+    monkeypatch.setattr("diffusearch.agents.values.BOARDS", 1)
     again = StateValueAgent(Sure(0.5)).play_many([board, chess.Board()])
     assert [one.nodes for one in again] == [20, 20]
 

@@ -19,6 +19,8 @@ from diffusearch.search.node import Tree
 from diffusearch.search.play import edge_value, principal_line, ranking, shares
 from diffusearch.search.settings import Settings
 
+TREES = 64  # searched side by side: enough to fill the networks' batches, few enough for the memory
+
 
 class SearchAgent(Agent):
     """MCTS as a player. `Limits.nodes` are simulations; seconds can only shorten a search."""
@@ -46,8 +48,11 @@ class SearchAgent(Agent):
         return self._decide([tree], limits)[0]
 
     def play_many(self, boards: Sequence[chess.Board], limits: Limits = Limits()) -> list[Decision]:
-        """Unrelated positions: a new tree for each, all evaluated in common batches. The kept tree is not touched."""
-        return self._decide([self._new(board, limits) for board in boards], limits)
+        """Unrelated positions: a new tree for each, evaluated in common batches. The kept tree is not touched."""
+        out: list[Decision] = []
+        for start in range(0, len(boards), TREES):
+            out += self._decide([self._new(board, limits) for board in boards[start : start + TREES]], limits)
+        return out
 
     def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
         """The most visited moves, each with its value and principal line."""

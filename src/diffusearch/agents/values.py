@@ -18,7 +18,7 @@ from diffusearch.search.outcome import Outcome, outcome
 
 # A network is never as sure as the rules: its values are kept this far from 0 and 1, so that mate comes first.
 DOUBT = 1e-3
-BATCH = 512  # next states a network call
+BOARDS = 64  # whose next states (about 30 each) go to the network in one call
 
 
 class ActionValue(Protocol):
@@ -55,6 +55,13 @@ class StateValueAgent(OneStep):
         self.net = net
 
     def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
+        """Some boards at a time: their next states are all in memory at once."""
+        out: list[Weighed] = []
+        for start in range(0, len(boards), BOARDS):
+            out += self._weigh(boards[start : start + BOARDS], moves[start : start + BOARDS])
+        return out
+
+    def _weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
         values: list[dict[chess.Move, float]] = [{} for _ in boards]
         asked: list[tuple[int, chess.Move]] = []  # whose value the network gives
         nexts: list[chess.Board] = []
@@ -67,10 +74,10 @@ class StateValueAgent(OneStep):
                 if end is None:
                     asked.append((index, move))
                     nexts.append(following)
-        for start in range(0, len(nexts), BATCH):
-            theirs = np.asarray(self.net.values(nexts[start : start + BATCH]), dtype=np.float64)
+        if nexts:
+            theirs = np.asarray(self.net.values(nexts), dtype=np.float64)
             mine = np.clip(1.0 - theirs, DOUBT, 1.0 - DOUBT)
-            for (index, move), value in zip(asked[start : start + BATCH], mine.tolist(), strict=True):
+            for (index, move), value in zip(asked, mine.tolist(), strict=True):
                 values[index][move] = value
         looked = np.bincount([index for index, _ in asked], minlength=len(boards))
         return [Weighed(shares_of(one), one, int(looked[index])) for index, one in enumerate(values)]
