@@ -127,6 +127,8 @@ for line in sys.stdin:
         script.write_text(rest or first)
         if first == "crash":
             sys.exit(3)
+        if first == "silence":
+            continue
         print("info depth 1 score cp 20 nodes 7 pv", first, "\\nbestmove", first, flush=True)
     elif word == "quit":
         break
@@ -135,7 +137,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def trouble(tmp_path: Path) -> Callable[[str], str]:
-    """An engine that does on each `go` what the next line of a plan says: crash, or a move; the last line stays."""
+    """An engine that does on each `go` what the next line of a plan says: crash, silence or a move; the last stays."""
 
     def make(plan: str) -> str:
         path = tmp_path / "trouble.py"

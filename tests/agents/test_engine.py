@@ -35,8 +35,16 @@ def test_a_crashed_engine_is_started_again(trouble: Callable[[str], str]) -> Non
 
 def test_an_engine_that_crashes_twice_is_an_error_in_words_and_may_recover(trouble: Callable[[str], str]) -> None:
     with agent("uci:" + trouble("crash\ncrash\ne2e4")) as made:
-        with pytest.raises(UserError, match="crashed twice"):
+        with pytest.raises(UserError, match="twice"):
             made.play(chess.Board())
+        assert made.play(chess.Board()).move.uci() == "e2e4"
+
+
+def test_a_silent_engine_is_given_up_and_started_again(
+    trouble: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("diffusearch.agents.engine.PATIENCE", 2.0)
+    with agent("uci:" + trouble("silence\ne2e4")) as made:
         assert made.play(chess.Board()).move.uci() == "e2e4"
 
 

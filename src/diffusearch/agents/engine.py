@@ -21,6 +21,7 @@ from diffusearch.tokens.values import win_probability
 T = TypeVar("T")
 ConfigValue = str | int | bool | None
 DEFAULT_NODES = 10_000
+PATIENCE = 300.0  # seconds for one decision; an engine that ignores its limit would never end
 ANSWER_WITHIN = 10.0  # seconds that an engine may take for its hand-shake
 
 
@@ -101,20 +102,26 @@ class EngineAgent(Agent):
         return [_decision(move, shares, by_move[move], board, seconds) for move in ranked]
 
     def _ask(self, job: Callable[[chess.engine.SimpleEngine], T], board: chess.Board) -> T:
-        """Do a job; if the engine dies under it, start it again and try once more."""
+        """Do a job; if the engine dies or falls silent under it, start it again and try once more."""
         for _ in range(2):
             if self._engine is None:
                 self._engine = self._start()
+            watchdog = threading.Timer(PATIENCE, self._engine.close)  # closing it ends the job as a crash would
+            watchdog.daemon = True
+            watchdog.start()
             try:
                 return job(self._engine)
-            except chess.engine.EngineTerminatedError:
+            except (chess.engine.EngineTerminatedError, TimeoutError):
                 self.close()
             except chess.engine.EngineError as error:
                 raise UserError(
                     f"engine '{self.path}' answered badly in '{board.fen()}': {error}; use another engine"
                 ) from error
+            finally:
+                watchdog.cancel()
         raise UserError(
-            f"engine '{self.path}' crashed twice in '{board.fen()}'; run it by hand there or use another engine"
+            f"engine '{self.path}' crashed (or was silent for {PATIENCE:g} s) twice in '{board.fen()}'; "
+            "run it by hand there, give it a smaller limit or use another engine"
         )
 
     def _start(self) -> chess.engine.SimpleEngine:
