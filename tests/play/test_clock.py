@@ -41,9 +41,14 @@ def test_speed_is_measured_and_follows_the_machine() -> None:
     for _ in range(30):
         speed.measured(4.0, 20)  # the machine became ten times slower
     assert speed.mean == pytest.approx(0.2, rel=0.05)
+    careful = speed.careful
+    assert careful is not None
+    speed.relax()
+    assert speed.careful == pytest.approx(0.8 * careful)
+    speed.measured(4.8, 20)  # 0.24 a step: brings the mean of 0.16 back up
     speed.measured(float("nan"), 20)
     speed.measured(1.0, 0)
-    assert speed.mean == pytest.approx(0.2, rel=0.05)
+    assert speed.mean == pytest.approx(0.18, rel=0.05)
 
 
 @pytest.mark.parametrize(("base", "increment"), [(1.0, 0.05), (10.0, 0.1), (10.0, 0.0), (60.0, 0.0)])

@@ -72,7 +72,7 @@ class Talk:
 
     def hear(self, line: str) -> None:
         with self.changed:
-            self.lines.append(line)
+            self.lines.extend(line.split("\n"))
             self.changed.notify_all()
 
     def send(self, *lines: str) -> None:

@@ -93,6 +93,11 @@ class Speed:
         self.deviation += self.WEIGHT * (abs(one - self.mean) - self.deviation)
         self.mean += self.WEIGHT * (one - self.mean)
 
+    def relax(self) -> None:
+        """Trust the machine a little more again, when an old measurement kept us from taking a new one."""
+        if self.mean is not None:
+            self.mean, self.deviation = 0.8 * self.mean, 0.8 * self.deviation
+
     @property
     def careful(self) -> float | None:
         """Seconds per step to plan with, None while nothing was measured."""

@@ -84,9 +84,10 @@ class Engine:
 
     # --- what the protocol calls -------------------------------------------------------------------------------
 
-    def say(self, line: str) -> None:
+    def say(self, *lines: str) -> None:
+        """Lines that belong together go out in one piece: the GUI wakes up once."""
         with self._lock:
-            self._say_raw(line)
+            self._say_raw("\n".join(lines))
 
     def ready(self) -> None:
         """Answer `isready`: at once while thinking, otherwise when the agent is built."""
@@ -298,6 +299,7 @@ class Engine:
             plan = thought.budget(0.0)
             late = plan is not None and time.monotonic() - thought.began + (self._glance.careful or 0.0) > plan.flag
         if late:
+            self._glance.relax()  # or one slow glance would make reflexes of all later moves
             self._reflex(thought)
         return late
 
@@ -305,9 +307,8 @@ class Engine:
         with self._lock:
             if thought.best is None and thought.board is not None and not thought.answered.is_set():
                 thought.best = reflex(thought.board, thought.moves, self._memory, self.options.number("Seed"))
-                self.say("info string No time to imagine: a move by reflex.")
-                self.say(info_line(thought.board, thought.best, 1, time.monotonic() - thought.began, False))
-            self._answer(thought)
+                line = info_line(thought.board, thought.best, 1, time.monotonic() - thought.began, False)
+                self._answer(thought, "info string No time to imagine: a move by reflex.", line)
 
     def _finish(self, thought: Thought) -> None:
         with self._lock:
@@ -315,7 +316,8 @@ class Engine:
             if not thought.held:
                 self._answer(thought)
 
-    def _answer(self, thought: Thought) -> None:
+    def _answer(self, thought: Thought, *before: str) -> None:
+        """Say bestmove, once, after the lines that lead to it."""
         with self._lock:
             if thought.answered.is_set():
                 return
@@ -323,7 +325,7 @@ class Engine:
                 timer.cancel()
             if thought.board is not None and thought.best is not None:
                 self._memory.keep(thought.board, legal_line(thought.board, thought.best))
-            self.say(bestmove_line(thought.board or chess.Board(), thought.best))
+            self.say(*before, bestmove_line(thought.board or chess.Board(), thought.best))
             thought.answered.set()
 
 
