@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import bz2
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from diffusearch.data.filters import HeaderFilter
 from diffusearch.data.games import Dropped, Game, entries
@@ -14,6 +17,7 @@ PUZZLES = """PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes
 aaa,r6k/pp2r2p/4Rp1Q/3p4/8/1N1P2R1/PqP2bPP/7K b - - 0 24,f2g3 e6e7 b2b1 b3c1 b1c1 h6c1,1900,80,95,100,crushing
 bbb,8/8/8/8/8/8/8/8 w - - 0 1,e2e4 e7e5,1000,80,95,100,x
 ccc,rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1,e2e4 e2e4,1000,80,95,100,x
+ddd
 """
 
 
@@ -30,19 +34,19 @@ def read_all(path: Path, wanted: HeaderFilter = HeaderFilter(), own: bool = Fals
 def test_a_puzzle_gives_the_solvers_positions(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text(PUZZLES)
-    first, second, third = read_all(path)
+    first, second, third, fourth = read_all(path)
     assert isinstance(first, Game)
     assert list(first.plies) == [1, 3, 5]
     assert first.rating == 1900
     assert first.key == "aaa"
-    assert (second, third) == ("bad start position", "illegal move")
+    assert (second, third, fourth) == ("bad start position", "illegal move", "bad start position")
 
 
 def test_puzzles_are_filtered_by_their_rating(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text(PUZZLES)
     assert read_all(path, HeaderFilter(max_rating=1800))[0] == "rating"
-    assert read_all(path, HeaderFilter(min_rating=2000)) == ["rating"] * 3
+    assert read_all(path, HeaderFilter(min_rating=2000)) == ["rating"] * 4
 
 
 def test_a_csv_of_something_else_is_refused(tmp_path: Path) -> None:
@@ -66,9 +70,15 @@ def test_book_plies_of_engine_games_are_no_labels(tmp_path: Path, tag: str, skip
     assert human.plies == range(20)
 
 
-def test_a_damaged_archive_ends_with_a_reason(tmp_path: Path, games_pgn: Path) -> None:
-    path = tmp_path / "cut.pgn.gz"
-    path.write_bytes(gzip.compress(games_pgn.read_bytes())[:40_000])
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("zst", zstandard.compress)]
+)
+def test_a_damaged_archive_ends_with_a_reason(
+    tmp_path: Path, games_pgn: Path, suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / f"cut.pgn.{suffix}"
+    packed = pack(games_pgn.read_bytes() * 8)  # several blocks, also of bzip2
+    path.write_bytes(packed[: len(packed) * 3 // 4])
     stream, whole = entries(str(path), False), []
     with pytest.raises(Broken, match="damaged archive"):
         whole.extend(stream)

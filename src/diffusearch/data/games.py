@@ -103,7 +103,7 @@ class PuzzleEntry:
             raise Dropped("rating")
         if wanted.max_rating is not None and (rating is None or rating > wanted.max_rating):
             raise Dropped("rating")
-        start, moves = _replay(self.row["FEN"], self.row["Moves"])
+        start, moves = _replay(self.row["FEN"] or "", self.row["Moves"] or "")  # a short row has None
         if len(moves) < 2:
             raise pgn.Broken("no moves")
         return Game(
@@ -184,7 +184,7 @@ def entries(path: str, own_plies: bool) -> Iterator[Entry]:
                 yield from (PuzzleEntry(pool, index, row) for index, row in enumerate(reader))
             else:
                 yield from (PgnEntry(pool, index, raw, own_plies) for index, raw in enumerate(pgn.split(lines)))
-        except DAMAGE as error:
+        except (*DAMAGE, csv.Error) as error:
             raise pgn.Broken("damaged archive") from error
 
 

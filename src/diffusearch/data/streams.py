@@ -13,11 +13,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO, TextIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, TextIO, cast
 
 import zstandard
 
 from diffusearch.errors import UserError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 STDIN = "-"
 _PACKINGS = (".zst", ".gz", ".bz2")
@@ -65,11 +68,44 @@ def _text(file: io.BufferedReader) -> TextIO:
 def _unpack(file: io.BufferedReader) -> BinaryIO:
     magic = file.peek(4)[:4]
     if magic == b"\x28\xb5\x2f\xfd":
-        # Large dumps are many frames one after the other.
-        reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, reader), buffer_size=1 << 20))
+        return cast(BinaryIO, io.BufferedReader(_ZstdFrames(file), buffer_size=1 << 20))
     if magic[:2] == b"\x1f\x8b":
         return cast(BinaryIO, gzip.GzipFile(fileobj=file))
     if magic[:3] == b"BZh":
         return cast(BinaryIO, bz2.BZ2File(file))
     return file
+
+
+class _ZstdFrames(io.RawIOBase):
+    """Frames of zstd one after the other, as large dumps have them; a frame that is cut off raises EOFError.
+
+    (The library's own stream reader takes a cut-off file for a short one.)
+    """
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._fed = False  # whether the frame has begun
+        self._packed = b""
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while not self._ready:
+            packed = self._packed or self._file.read(1 << 16)
+            if not packed:
+                if self._fed:
+                    raise EOFError("cut off in the middle of a frame")
+                return 0
+            self._ready = memoryview(self._frame.decompress(packed))
+            self._packed, self._fed = b"", True
+            if self._frame.eof:
+                self._packed, self._fed = self._frame.unused_data, False
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+        target = memoryview(buffer).cast("B")
+        size = min(len(target), len(self._ready))
+        target[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
