@@ -33,7 +33,7 @@ OPPONENTS = {
     "gnuchess": ["-scp", "gnuchess --uci", "-sUCI"],
     "fairymax": ["-scp", "fairymax"],
     "stockfish": ["-scp", "stockfish", "-sUCI"],
-    **{f"stockfish-{n}": ["-scp", f'polyglot -noini -ec stockfish -uci "Skill Level"={n}'] for n in range(21)},
+    **{f"stockfish-{n}": ["-scp", f'polyglot -noini -ec stockfish -uci "Skill Level={n}"'] for n in range(21)},
 }
 DEFAULT = "stockfish-0,stockfish-3,stockfish-10,toga2,glaurung,gnuchess"
 # Words of xboard's verdicts that are no chess: whoever is blamed, the game did not end on the board.
