@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import chess
@@ -72,6 +73,37 @@ def test_steps_behind_the_end_of_the_oracles_game_do_not_count(table: Any) -> No
     assert [row["best"]["n"] for row in steps] == [2, 1, 1]
     assert steps[1]["valid_state"]["n"] == 2  # the state after a lone mating move still exists
     assert steps[2]["valid_state"]["n"] == 1
+
+
+def test_saying_game_over_too_early_is_a_failure_of_all_that_should_follow(table: Any) -> None:
+    full = imagine(good("f8g7"), good("g1f3"), good("e8g8"))
+    early = imagine(good("f8g7"))
+    steps = measure(table, [full, early], ["f8g7 g1f3 e8g8"] * 2)["steps"]
+    assert [row["valid_action"]["accuracy"] for row in steps] == [1.0, 0.5, 0.5]
+    assert [row["best"]["accuracy"] for row in steps] == [1.0, 0.5, 0.5]
+    assert steps[1]["valid_state"]["accuracy"] == 1.0  # the state after its only move is there
+    assert steps[2]["valid_state"]["accuracy"] == 0.5
+    assert steps[2]["match"]["accuracy"] == 0.5
+
+
+def test_game_over_in_a_mated_imagined_state_costs_only_the_best_move(table: Any) -> None:
+    mated = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
+    over = Ply("f8g7", legal=True, state=mated, problem=None, follows=True, squares="." * 64)
+    full = imagine(good("f8g7"), good("g1f3"), good("e8g8"))
+    steps = measure(table, [full, imagine(over)], ["f8g7 g1f3 e8g8"] * 2)["steps"]
+    assert [row["valid_action"]["n"] for row in steps] == [2, 1, 1]
+    assert [row["best"]["accuracy"] for row in steps] == [1.0, 0.5, 0.5]
+    assert [row["match"]["n"] for row in steps[1:]] == [2, 1]
+
+
+def test_the_models_horizon_counts_even_if_every_line_is_short(table: Any) -> None:
+    agent = table({chess.Board(FEN).epd(): "f8g7"}, {chess.Board(FEN).epd(): imagine(good("f8g7"))})
+    agent.net = SimpleNamespace(horizon=3, paradigm="s-asa")
+    steps = future_quality(agent, [Position(FEN, ("f8g7", "g1f3", "e8g8"))])["steps"]
+    assert [row["valid_action"]["accuracy"] for row in steps] == [1.0, 0.0, 0.0]
+    agent.net = SimpleNamespace(horizon=3, paradigm="s-ass")
+    steps = future_quality(agent, [Position(FEN, ("f8g7", "g1f3", "e8g8"))])["steps"]
+    assert [row["valid_action"] is None for row in steps] == [False, True, True]
 
 
 def test_futures_of_moves_alone_have_no_state_columns(table: Any) -> None:

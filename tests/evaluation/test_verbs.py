@@ -8,10 +8,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import chess
+import pyarrow.parquet as parquet
 import pytest
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
+from diffusearch.diffusion.imagination import Imagination, Ply
 from diffusearch.training.recipe import Recipe
 
 
@@ -59,6 +62,22 @@ def test_latency_rows(run: Any, labelled: Callable[..., Path]) -> None:
     result = json.loads(done.stdout)
     assert [row["agent"] for row in result["rows"]] == ["o?steps=1", "o?steps=2"]
     assert result["n"] == 4
+
+
+def test_futures_table_and_raw_legality(run: Any, labelled: Callable[..., Path], oracle: Any) -> None:
+    for fen, line in zip(*(read_labelled_columns(labelled())), strict=True):
+        plies = tuple(Ply(move, True, fen, None, True, "." * 64) for move in line.split())
+        imagined = Imagination(fen, line.split()[0], {}, plies, raw_legal=fen.endswith(" 1"))
+        oracle.imaginations[chess.Board(fen).epd()] = imagined
+    done = run("eval", "futures", "--agent", "o", "--data", labelled())
+    assert done.exit_code == 0, done.output
+    assert "3        100.00    100.00     100.00             100.00" in done.stdout
+    assert "legal without the mask: 25.00 %" in done.stdout
+
+
+def read_labelled_columns(path: Path) -> tuple[list[str], list[str]]:
+    table = parquet.read_table(path)
+    return table["fen"].to_pylist(), table["line"].to_pylist()
 
 
 def test_futures_needs_one_source_and_an_imagining_agent(run: Any, labelled: Callable[..., Path]) -> None:

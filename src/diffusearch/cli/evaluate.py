@@ -49,6 +49,12 @@ def _share(share: dict[str, Any]) -> str:
     return f"{100 * share['accuracy']:.2f} % [{100 * low:.2f}, {100 * high:.2f}] of {share['n']}"
 
 
+def _raw_legality(result: dict[str, Any]) -> list[str]:
+    """What the legality mask hides, for agents that have one."""
+    raw = result["legality"]["raw"] if result["legality"] else None
+    return [f"  first move legal without the mask: {_share(raw)}"] if raw else []
+
+
 @evals.command()
 def actions(
     agent: AgentText,
@@ -77,6 +83,7 @@ def actions(
         lines.append("  centipawn losses: the file has no value for every action, so they are left out")
     else:
         lines += [f"  within {cp} cp: {_share(share)}" for cp, share in result["within_centipawns"].items()]
+    lines += _raw_legality(result)
     _tell(result, path, lines, as_json)
 
 
@@ -143,6 +150,7 @@ def futures(
         cells = [row[name] for name in ("valid_action", "best", "valid_state", "match")]
         shown = ["-" if cell is None else f"{100 * cell['accuracy']:.2f}" for cell in cells]
         lines.append("{:<6}{:>9}{:>10}{:>11}{:>19}".format(row["step"], *shown))
+    lines += _raw_legality(result)
     _tell(result, path, lines, as_json)
 
 

@@ -5,7 +5,8 @@ For future step i of the oracle's line, over the records whose line reaches it:
 - best a_i: it is the move that the oracle plays there; for i = 0 this is action accuracy;
 - valid s_i: the imagined state is a position that the rules allow (s_0 is given and not counted);
 - match a_{i-1}-s_i: s_i is exactly what a_{i-1} makes of s_{i-1}.
-A model that says "game over" where the oracle still moves has neither a valid nor the best move there.
+A model that says "game over" has not the oracle's move there, and neither a valid move nor valid states from there
+on, unless its last imagined state has no legal move indeed: then nothing could follow and nothing is counted.
 With the legality mask on, a_0 is legal by force: `raw_legal` says how often it would have been without.
 """
 
@@ -44,33 +45,38 @@ def future_quality(
                 f"The agent {agent.name!r} imagines no future: measure a diffusion or future-predicting run."
             )
         imagined.append(decision.imagination)
-    horizon = max(len(one.line) for one in imagined)
-    steps = [_step(i, imagined, positions) for i in range(horizon)]
+    net = getattr(agent, "net", None)  # imagining agents name their model so; it knows how far it imagines, and what
+    horizon = max(getattr(net, "horizon", 1), *(len(one.line) for one in imagined))
+    acts = getattr(net, "paradigm", "") != "s-ass"  # s-ass imagines states alone after its first move
+    steps = [_step(i, imagined, positions, acts or i == 0) for i in range(horizon)]
     first = steps[0]["best"] or {"n": len(positions), "accuracy": None, "interval": None}
     return {**first, "horizon": horizon, "steps": steps, "legality": raw_legality(decisions), "seconds": seconds}
 
 
-def _step(i: int, imagined: Sequence[Imagination], positions: Sequence[Position]) -> dict[str, Any]:
-    """One row of the table."""
+def _step(i: int, imagined: Sequence[Imagination], positions: Sequence[Position], acts: bool) -> dict[str, Any]:
+    """One row of the table; `acts`: whether the model imagines a move at this step at all."""
     valid: list[bool] = []
     best: list[bool] = []
     states: list[bool] = []
     matches: list[bool] = []
+    with_states = any(_has_state(ply) for one in imagined for ply in one.line)  # futures of moves alone have none
     for one, position in zip(imagined, positions, strict=True):
-        labelled = bool(position.line)
-        before = one.line[i - 1] if 0 < i <= len(one.line) else None
-        if before and _has_state(before) and (not labelled or len(position.line) >= i):
-            states.append(before.state is not None)
-            matches.append(before.follows)
-        if i >= len(one.line) or (labelled and i >= len(position.line)):
-            continue  # nothing imagined there, or the oracle's game is over
-        ply = one.line[i]
-        valid.append(ply.move is not None and ply.legal)
-        if labelled:
-            best.append(ply.move == position.line[i])
+        reach = len(position.line) if position.line else i + 1  # how far the oracle's line goes
+        nothing_follows = len(one.line) <= i and _ended(one)
+        if 0 < i <= reach and with_states and (len(one.line) >= i or not nothing_follows):
+            before = one.line[i - 1] if len(one.line) >= i else None
+            states.append(before is not None and before.state is not None)
+            matches.append(before is not None and before.follows)
+        if i >= reach or not acts:
+            continue
+        ply = one.line[i] if i < len(one.line) else None
+        if not nothing_follows:
+            valid.append(ply is not None and ply.move is not None and ply.legal)
+        if position.line:
+            best.append(ply is not None and ply.move == position.line[i])
     return {
         "step": i,
-        "valid_action": Share.of(valid).to_json(),
+        "valid_action": Share.of(valid).to_json() if valid else None,
         "best": Share.of(best).to_json() if best else None,
         "valid_state": Share.of(states).to_json() if states else None,
         "match": Share.of(matches).to_json() if matches else None,
@@ -78,8 +84,14 @@ def _step(i: int, imagined: Sequence[Imagination], positions: Sequence[Position]
 
 
 def _has_state(ply: Ply) -> bool:
-    """Whether a state was imagined after this ply at all, valid or not (futures of moves alone have none)."""
+    """Whether a state was imagined after this ply, valid or not."""
     return ply.state is not None or ply.squares is not None or ply.problem is not None
+
+
+def _ended(one: Imagination) -> bool:
+    """Whether the last imagined state leaves no legal move: the model's "game over" is right where it stands."""
+    last = one.line[-1].state if one.line else one.root
+    return last is not None and not any(chess.Board(last).legal_moves)
 
 
 def random_positions(count: int, seed: int, plies: tuple[int, int] = (8, 80)) -> list[Position]:
