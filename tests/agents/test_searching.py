@@ -114,3 +114,18 @@ def test_more_boards_than_trees_side_by_side(monkeypatch: pytest.MonkeyPatch) ->
     whole = [one.move for one in agent.play_many(boards)]
     monkeypatch.setattr("diffusearch.agents.searching.TREES", 4)
     assert [one.move for one in agent.play_many(boards)] == whole
+
+
+@pytest.mark.parametrize("settings", [Settings(simulations=24), replace(PAPER, simulations=24)])
+def test_a_whole_game_on_one_tree(settings: Settings) -> None:
+    """One agent plays both sides from an ending, keeping its tree, past draws that nobody claims."""
+    agent = SearchAgent(GainPolicy(), MaterialValue(), settings, seed=3)
+    board = chess.Board("8/5k2/8/8/3R4/4K3/8/8 w - - 90 60")
+    for _ in range(60):
+        if not any(board.legal_moves):
+            break
+        decision = agent.play(board)
+        assert board.is_legal(decision.move)
+        assert sum(decision.probabilities.values()) == pytest.approx(1.0)
+        board.push(decision.move)
+    assert board.is_checkmate() or len(board.move_stack) == 60
