@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -17,31 +18,54 @@ from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.play.export import check_onnx, export_onnx, records
 from diffusearch.run import Run
-from diffusearch.training.recipe import recipe_from_dict
+from diffusearch.training.checkpoint import save_tensors
+from diffusearch.training.recipe import recipe_from_dict, recipe_text
+
+# torch's exporter is slow, more so on a busy machine; nothing here waits for anything else.
+pytestmark = pytest.mark.timeout(900)
+
+
+def untrained(folder: Path, model: dict[str, Any]) -> Path:
+    """A run folder with weights from a seed."""
+    recipe = recipe_from_dict({"name": "tiny", "model": model})
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        net = Denoiser(recipe.model)
+    (folder / "recipe.toml").write_text(recipe_text(recipe))
+    save_tensors(folder / "weights.safetensors", dict(net.named_parameters()), {})
+    return folder
 
 
 @pytest.fixture(scope="module")
-def exported(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shape of the packaged model in small: prefix attention, a rank a place, moves read off the squares."""
+    trunk = {"layers": 1, "width": 32, "heads": 2, "attention": "prefix"}
+    model = {"horizon": 2, "encoding": "compact", "patch": 8, "head": "squares", "root_value": True, "trunk": trunk}
+    return untrained(tmp_path_factory.mktemp("small"), model)
+
+
+@pytest.fixture(scope="module")
+def exported(small_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made by the verb itself, which also checks it."""
     path = tmp_path_factory.mktemp("onnx") / "tiny.onnx"
-    done = CliRunner().invoke(app, ["export", "--onnx", str(path), "--weights", str(tiny_run)])
+    done = CliRunner().invoke(app, ["export", "--onnx", str(path), "--weights", str(small_run)])
     assert done.exit_code == 0, done.output
     assert "tiny, 100 positions" in done.output
     return path
 
 
-def test_it_agrees_with_torch_on_a_hundred_positions(tiny_run: Path, exported: Path) -> None:
-    found = check_onnx(Run.load(tiny_run), exported, positions=100, seed=5)
+def test_it_agrees_with_torch_on_a_hundred_positions(small_run: Path, exported: Path) -> None:
+    found = check_onnx(Run.load(small_run), exported, positions=100, seed=5)
     assert found.positions == 100
     assert found.difference < 1e-4
     assert found.same > 0.9999
 
 
-def test_the_file_tells_its_layout(tiny_run: Path, exported: Path) -> None:
-    run = Run.load(tiny_run)
+def test_the_file_tells_its_layout(small_run: Path, exported: Path) -> None:
+    run = Run.load(small_run)
     session = onnxruntime.InferenceSession(str(exported))
     facts = json.loads(session.get_modelmeta().custom_metadata_map["diffusearch"])
-    assert (facts["paradigm"], facts["horizon"], facts["encoding"]) == ("s-asa", 4, "compact")
+    assert (facts["paradigm"], facts["horizon"], facts["encoding"]) == ("s-asa", 2, "compact")
     assert facts["given"] == run.layout.given_variables
     assert len(facts["types"]) == len(facts["masks"]) == run.layout.variables
     names = [output.name for output in session.get_outputs()]
@@ -56,8 +80,8 @@ def test_the_file_tells_its_layout(tiny_run: Path, exported: Path) -> None:
     np.testing.assert_allclose(moves, wanted, atol=1e-4)
 
 
-def test_another_model_is_seen(tiny_run: Path, exported: Path) -> None:
-    run = Run.load(tiny_run)
+def test_another_model_is_seen(small_run: Path, exported: Path) -> None:
+    run = Run.load(small_run)
     with torch.random.fork_rng():
         torch.manual_seed(1)
         stranger = Run(run.recipe, Denoiser(run.recipe.model))
@@ -66,10 +90,7 @@ def test_another_model_is_seen(tiny_run: Path, exported: Path) -> None:
 
 def test_the_papers_shape_and_causal_attention_are_exported_too(tmp_path: Path) -> None:
     trunk = {"layers": 1, "width": 16, "heads": 2, "attention": "causal", "norm": "rms", "positions": "rope"}
-    recipe = recipe_from_dict({"name": "paper-like", "model": {"paradigm": "s-a", "trunk": trunk}})
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        run = Run(recipe, Denoiser(recipe.model))
+    run = Run.load(untrained(tmp_path, {"paradigm": "s-a", "trunk": trunk}))
     export_onnx(run, tmp_path / "causal.onnx")
     onnx.checker.check_model(str(tmp_path / "causal.onnx"))
     assert check_onnx(run, tmp_path / "causal.onnx", positions=10).good
