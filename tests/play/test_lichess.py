@@ -36,7 +36,7 @@ class FakeLichess(ThreadingHTTPServer):
         self.board = chess.Board()
         self.bot = chess.WHITE if bot_is_white else chess.BLACK
         self.lots = random.Random(7)
-        self.clock = 10.0  # seconds, plus 0.1 for each move
+        self.clock = 60.0  # seconds, plus 1 for each move: the machine may be busy with other tests
         self.since = 0.0
         self.states: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self.refused: list[str] = []
@@ -61,8 +61,8 @@ class FakeLichess(ThreadingHTTPServer):
             "moves": " ".join(move.uci() for move in self.board.move_stack),
             "wtime": left,
             "btime": left,
-            "winc": 100,
-            "binc": 100,
+            "winc": 1000,
+            "binc": 1000,
             "status": "started" if not self.over() else "draw",
         }
 
@@ -74,7 +74,7 @@ class FakeLichess(ThreadingHTTPServer):
 
     def move(self, uci: str) -> bool:
         """The bot's move; then the other side's. False = refused, as lichess does with status 400."""
-        self.clock += 0.1 - (time.monotonic() - self.since)
+        self.clock += 1.0 - (time.monotonic() - self.since)
         if self.board.turn != self.bot or chess.Move.from_uci(uci) not in self.board.legal_moves or self.clock < 0:
             self.refused.append(f"{uci} in {self.board.fen()} with {self.clock:.2f} s")
             self.states.put(None)
@@ -214,7 +214,7 @@ def play(server: FakeLichess, config: dict[str, Any]) -> None:
                 continue
             time_left = event["wtime"]  # berserk makes times of states into timedeltas, but not in every message
             clock = time_left.total_seconds() if isinstance(time_left, timedelta) else int(time_left) / 1000
-            limit = chess.engine.Limit(white_clock=clock, black_clock=clock, white_inc=0.1, black_inc=0.1)
+            limit = chess.engine.Limit(white_clock=clock, black_clock=clock, white_inc=1.0, black_inc=1.0)
             result = engine.play(board, limit, ponder=config["engine"]["ponder"], info=chess.engine.INFO_ALL)
             assert result.move is not None
             client.bots.make_move("game0001", result.move.uci())

