@@ -74,9 +74,7 @@ class Run:
     @property
     def _nearest(self) -> Layout:
         """The shortest layout that the model was trained on: enough to read the root's move or value."""
-        shares = self.recipe.horizons
-        short = 1 + next(h for h, share in enumerate(shares) if share > 0) if shares else self.horizon
-        return self.layout.truncated(1 if self.recipe.process.kind == "autoregressive" else short)
+        return self.layout.truncated(self.recipe.nearest_horizon)
 
     def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
         """For each position the probabilities of its legal moves, in one network call (sum 1)."""

@@ -18,6 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from diffusearch.errors import UserError
+from diffusearch.training.muon import Muon
 
 FORMAT = "diffusearch-1"
 
@@ -57,20 +58,25 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, object]]:
         raise UserError(f"{path} is damaged or no safetensors file ({error}): take it from its source again") from None
 
 
-def load_weights(net: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
-    """Put weights into a network; names and shapes must fit exactly."""
-    own = dict(net.named_parameters())
-    missing, foreign = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
+def check_fit(shapes: dict[str, torch.Size], tensors: dict[str, Tensor], path: Path) -> None:
+    """Refuse tensors whose names or shapes are not exactly these."""
+    missing, foreign = sorted(shapes.keys() - tensors.keys()), sorted(tensors.keys() - shapes.keys())
     if missing or foreign:
         raise UserError(
             f"{path} does not fit the recipe: "
             f"{len(missing)} weights missing {missing[:3]}, {len(foreign)} foreign {foreign[:3]}"
         )
+    for name, shape in shapes.items():
+        if shape != tensors[name].shape:
+            raise UserError(f"{path} does not fit the recipe: {name} is {list(tensors[name].shape)}, not {list(shape)}")
+
+
+def load_weights(net: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
+    """Put weights into a network; names and shapes must fit exactly."""
+    own = dict(net.named_parameters())
+    check_fit({name: parameter.shape for name, parameter in own.items()}, weights, path)
     with torch.no_grad():
         for name, parameter in own.items():
-            if parameter.shape != weights[name].shape:
-                shapes = f"{list(weights[name].shape)}, not {list(parameter.shape)}"
-                raise UserError(f"{path} does not fit the recipe: {name} is {shapes}")
             parameter.copy_(weights[name])
 
 
@@ -84,16 +90,22 @@ def optimiser_tensors(optimisers: list[torch.optim.Optimizer]) -> dict[str, Tens
     return out
 
 
-def restore_optimisers(optimisers: list[torch.optim.Optimizer], tensors: dict[str, Tensor]) -> None:
-    """The inverse of optimiser_tensors."""
-    for number, optimiser in enumerate(optimisers):
+def restore_optimisers(optimisers: list[torch.optim.Optimizer], tensors: dict[str, Tensor], path: Path) -> None:
+    """The inverse of optimiser_tensors; the optimisers must be those that were saved."""
+    states: list[dict[int, dict[str, Tensor]]] = [{} for _ in optimisers]
+    for name, value in tensors.items():
+        _, owner, index, key = name.split(".", 3)
+        if int(owner) >= len(optimisers):
+            raise UserError(f"{path} was written with another optimiser: resume with the recipe of the run")
+        states[int(owner)].setdefault(int(index), {})[key] = value
+    for optimiser, state in zip(optimisers, states, strict=True):
         whole = optimiser.state_dict()
-        whole["state"] = {}
-        for name, value in tensors.items():
-            _, owner, index, key = name.split(".", 3)
-            if int(owner) == number:
-                whole["state"].setdefault(int(index), {})[key] = value
-        optimiser.load_state_dict(whole)
+        parameters = [p for group in optimiser.param_groups for p in group["params"]]
+        keys = {key for one in state.values() for key in one}
+        expected = {"momentum"} if isinstance(optimiser, Muon) else {"step", "exp_avg", "exp_avg_sq"}
+        if keys != expected or sorted(state) != list(range(len(parameters))):
+            raise UserError(f"{path} was written with another optimiser: resume with the recipe of the run")
+        optimiser.load_state_dict(whole | {"state": state})
 
 
 def start_from(net: nn.Module, run: Path) -> str:

@@ -8,8 +8,8 @@ process and many take the same steps.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,11 +47,28 @@ class World:
             dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
         return cls(dist.get_rank(), dist.get_world_size())
 
+    @contextmanager
+    def one_by_one(self) -> Iterator[None]:
+        """The first process goes through alone, then all the others."""
+        if self.size > 1 and self.rank > 0:
+            dist.barrier()
+        yield
+        if self.size > 1 and self.rank == 0:
+            dist.barrier()
+
+    def any(self, here: bool) -> bool:
+        """Whether it is so in any process: all get the same answer."""
+        if self.size == 1:
+            return here
+        flag = torch.tensor(int(here))
+        dist.all_reduce(flag, dist.ReduceOp.MAX)
+        return bool(flag)
+
 
 def has_bf16() -> bool:
     """Whether this machine computes bf16 products in hardware."""
     if torch.cuda.is_available():
-        return torch.cuda.is_bf16_supported()
+        return bool(torch.cuda.is_bf16_supported())
     capability = torch.cpu.get_capabilities()
     return bool(capability.get("avx512_bf16") or capability.get("amx_bf16"))
 
@@ -86,6 +103,8 @@ class Training:
         epoch = sum(len(r) for r in records)
         self.steps = config.steps or max(1, round(config.epochs * epoch / config.batch))
         self.step = 0
+        self.best: float | None = None  # the best validation score so far,
+        self.worse = 0  # and how many validations have come since
 
     def horizon(self, step: int) -> int:
         """The horizon of a step's batch, drawn by the recipe's shares."""
@@ -158,20 +177,45 @@ class Training:
 
     def weights(self) -> dict[str, torch.Tensor]:
         """The weights to use: the average where there is one."""
-        own = {name: p.detach() for name, p in self.net.named_parameters()}
-        return own if self.average is None else self.average.weights
+        if self.average is not None:
+            return self.average.weights
+        return {name: p.detach() for name, p in self.net.named_parameters()}
+
+    def judge(self, score: float) -> bool:
+        """Take note of a validation score; whether to stop. With patience the best weights are the ones to use."""
+        patience = self.recipe.watch.patience
+        if self.best is None or score > self.best:
+            self.best, self.worse = score, 0
+            if patience:
+                self._save_weights()
+        else:
+            self.worse += 1
+        return self.out_of_patience
+
+    @property
+    def out_of_patience(self) -> bool:
+        """Whether the run stops early: no better for so many validations."""
+        return 0 < self.recipe.watch.patience <= self.worse
+
+    def _about(self) -> dict[str, object]:
+        facts: dict[str, object] = {"step": self.step, "seed": self.recipe.seed, "name": self.recipe.name}
+        return facts | {"best": self.best, "worse": self.worse}
+
+    def _save_weights(self) -> None:
+        if not self.world.rank:
+            checkpoint.save_tensors(self.out / "weights.safetensors", self.weights(), self._about())
 
     def save(self) -> None:
         """Write checkpoint and weights (first process only)."""
         if self.world.rank:
             return
-        tensors = {f"model.{name}": p for name, p in self.net.named_parameters()}
+        if not self.recipe.watch.patience or self.best is None:
+            self._save_weights()
+        tensors: dict[str, torch.Tensor] = {f"model.{name}": p for name, p in self.net.named_parameters()}
         if self.average is not None:
             tensors |= {f"average.{name}": p for name, p in self.average.weights.items()}
         tensors |= checkpoint.optimiser_tensors(self.optimisers)
-        about: dict[str, object] = {"step": self.step, "seed": self.recipe.seed, "name": self.recipe.name}
-        checkpoint.save_tensors(self.out / "weights.safetensors", self.weights(), about)
-        checkpoint.save_tensors(self.out / "checkpoint.safetensors", tensors, about)
+        checkpoint.save_tensors(self.out / "checkpoint.safetensors", tensors, self._about())
 
     def restore(self) -> None:
         """Go on from the checkpoint."""
@@ -179,15 +223,22 @@ class Training:
         tensors, about = checkpoint.load_tensors(path)
         parts: dict[str, dict[str, torch.Tensor]] = {"model": {}, "average": {}, "optimiser": {}}
         for name, tensor in tensors.items():
-            kind, rest = name.split(".", 1)
+            kind, _, rest = name.partition(".")
             if kind not in parts:
                 raise UserError(f"{path} holds {name!r}, which this version does not know")
             parts[kind][name if kind == "optimiser" else rest] = tensor
         checkpoint.load_weights(self.net, parts["model"], path)
+        if (self.average is not None) != bool(parts["average"]):
+            raise UserError(f"{path} and the recipe differ in optimiser.ema: resume with the recipe of the run")
         if self.average is not None:
-            self.average.weights = parts["average"]
-        checkpoint.restore_optimisers(self.optimisers, parts["optimiser"])
-        self.step = int(str(about["step"]))
+            self.average.restore(parts["average"], path)
+        checkpoint.restore_optimisers(self.optimisers, parts["optimiser"], path)
+        if about["seed"] != self.recipe.seed:
+            seeds = f"seed {about['seed']}, not {self.recipe.seed}"
+            raise UserError(f"{path} has {seeds}: resume with the recipe of the run")
+        best = about.get("best")
+        self.step, self.worse = int(str(about["step"])), int(str(about.get("worse", 0)))
+        self.best = None if best is None else float(str(best))
 
 
 def train(
@@ -201,7 +252,8 @@ def train(
     if found and not resume:
         raise UserError(f"{out} holds a run already: add --resume to go on, or choose another --out")
     out.mkdir(parents=True, exist_ok=True)
-    records, validation = open_sources(recipe, report)
+    with world.one_by_one():  # the first process replays labelled sets, the others find them done
+        records, validation = open_sources(recipe, report)
     training = Training(recipe, out, records, world)
     if found:
         training.restore()
@@ -212,23 +264,19 @@ def train(
     if world.rank == 0:
         checkpoint.write_whole(out / "recipe.toml", recipe_text(recipe).encode())
     log = Log(out, training.steps, training.step, report if world.rank == 0 else lambda line: None)
-    watch, best, worse = recipe.watch, float("-inf"), 0
-    began = time.monotonic()
-    while training.step < training.steps:
+    watch, began, over = recipe.watch, time.monotonic(), False
+    while training.step < training.steps and not training.out_of_patience:
         log.add(training.take_step(), training.step, recipe.optimiser.batch)
-        over = watch.minutes > 0 and time.monotonic() - began > 60 * watch.minutes
-        last = over or training.step == training.steps
-        if training.step % watch.checkpoint_every == 0 or last:
-            training.save()
-        if validation is not None and (training.step % watch.validate_every == 0 or last):
+        if watch.minutes > 0:
+            over = world.any(time.monotonic() - began > 60 * watch.minutes)
+        due, last = training.step % watch.validate_every == 0, training.step == training.steps
+        if validation is not None and (due or last or over):
             result = validate(training, validation, watch.validate_records)
             log.validation(result, training.step)
-            worse = 0 if result.score > best else worse + 1
-            best = max(best, result.score)
-            if watch.patience and worse >= watch.patience:
-                report(f"stopped at step {training.step}: no better for {worse} validations")
-                training.save()
-                break
+            if (due or last) and training.judge(result.score):
+                report(f"stopped at step {training.step}: no better for {training.worse} validations")
+        if training.step % watch.checkpoint_every == 0 or last or over or training.out_of_patience:
+            training.save()
         if over:
             report(f"stopped at step {training.step} after {watch.minutes:g} minutes; --resume goes on")
             break

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.training.checkpoint import check_fit
 from diffusearch.training.muon import Muon
 from diffusearch.training.recipe import OptimiserConfig
 
@@ -56,6 +58,11 @@ class Average:
     def __init__(self, net: nn.Module, decay: float) -> None:
         self.decay = decay
         self.weights: dict[str, Tensor] = {name: p.detach().clone() for name, p in net.named_parameters()}
+
+    def restore(self, weights: dict[str, Tensor], path: Path) -> None:
+        """Take the averages of a checkpoint; names and shapes must fit exactly."""
+        check_fit({name: w.shape for name, w in self.weights.items()}, weights, path)
+        self.weights = weights
 
     @torch.no_grad()
     def update(self, parameters: Iterable[tuple[str, Tensor]], step: int) -> None:

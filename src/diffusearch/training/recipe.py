@@ -94,6 +94,14 @@ class Recipe:
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     watch: WatchConfig = field(default_factory=WatchConfig)
 
+    @property
+    def nearest_horizon(self) -> int:
+        """The shortest horizon that the model is trained on: enough to read the root's move or value in one step."""
+        if self.process.kind == "autoregressive":
+            return 1  # the first move knows nothing of what comes later
+        shares = self.horizons
+        return 1 + next(h for h, share in enumerate(shares) if share > 0) if shares else self.model.horizon
+
 
 def _build(kind: Any, value: Any, where: str) -> Any:
     """Turn plain TOML values into the dataclass or type `kind`; refuse unknown keys and wrong types by name."""

@@ -2,85 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-import torch.nn.functional as F
+from torch import Tensor
 
 from diffusearch.data.loader import Batch, tokenise
 from diffusearch.data.records import Records
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.sampling import Sample
+from diffusearch.tokens.layout import Layout
 from diffusearch.tokens.values import BIN_VALUES
 from diffusearch.training.log import Validation
 
 if TYPE_CHECKING:
     from diffusearch.training.loop import Training
 
-_PIECE = 256  # records at a time
+_PIECE = 256  # records at a time; the first piece is also decoded in full
+
+Tally = dict[str, tuple[Tensor, Tensor]]  # figure -> values [batch] and which of them count [batch]
 
 
 @torch.inference_mode()
 def validate(training: Training, records: Records, limit: int) -> Validation:
     """Action accuracy in one step and decoded (256 records), raw legality, and value error, of the weights to use."""
-    net = training.net
-    kept = {name: p.detach().clone() for name, p in net.named_parameters()}
-    for name, parameter in net.named_parameters():
-        parameter.copy_(training.weights()[name])
-    net.eval()
-    sums: dict[str, float] = {}
+    sums: dict[str, list[float]] = {}
     count = min(limit, len(records))
-    for start in range(0, count, _PIECE):
-        batch = tokenise(records.take(np.arange(start, min(start + _PIECE, count))), net.layout)
-        for name, value in _measure(training, batch, decode=start == 0).items():
-            sums[name] = sums.get(name, 0.0) + value
-    for name, parameter in net.named_parameters():
-        parameter.copy_(kept[name])
-    decoded = min(_PIECE, count)
-    figures = {name: value / (decoded if name.startswith("decoded") else count) for name, value in sums.items()}
-    score = figures.get("decoded accuracy", figures.get("accuracy", -figures.get("value error", 0.0)))
-    return Validation(figures.get("accuracy", score), figures)
+    with _weights_to_use(training):
+        for start in range(0, count, _PIECE):
+            arrays = records.take(np.arange(start, min(start + _PIECE, count)))
+            for name, (values, counts) in _measure(training, tokenise(arrays, training.net.layout), start == 0).items():
+                total = sums.setdefault(name, [0.0, 0.0])
+                total[0] += float(torch.where(counts, values.double(), 0.0).sum())
+                total[1] += float(counts.sum())
+    figures = {name: total / number for name, (total, number) in sums.items() if number > 0}
+    return Validation(figures["accuracy"] if "accuracy" in figures else -figures.get("value error", 1.0), figures)
 
 
-def _measure(training: Training, batch: Batch, decode: bool) -> dict[str, float]:
-    net, layout = training.net, training.net.layout
-    given = batch.tokens[:, : layout.given_variables]
-    generator = torch.Generator().manual_seed(0)
-    allowed = batch.legal
-    out: dict[str, float] = {}
+@contextmanager
+def _weights_to_use(training: Training) -> Iterator[None]:
+    """The network holds the weights to use for a while (the average where there is one)."""
+    net, chosen = training.net, training.weights()
+    kept = {name: p.detach().clone() for name, p in net.named_parameters()}
+    try:
+        for name, parameter in net.named_parameters():
+            parameter.copy_(chosen[name])
+        net.eval()
+        yield
+    finally:
+        for name, parameter in net.named_parameters():
+            parameter.copy_(kept[name])
+
+
+def _measure(training: Training, batch: Batch, decode: bool) -> Tally:
+    layout = training.net.layout
     action = layout.segment("a", 0)
-    if action is not None and not action.given:
-        once = training.process.sample(net, given, layout, Decoding(steps=1), generator, allowed)
-        target = batch.tokens[:, action.start]
-        out["accuracy"] = float((once.tokens[:, action.start] == target).sum())
-        assert once.raw_move_logits is not None
-        raw = once.raw_move_logits.argmax(-1)
-        out["raw legal"] = float(allowed.gather(1, raw[:, None]).sum())
-        out["action loss"] = float(
-            F.nll_loss(once.move_log_probabilities, target, reduction="sum") if once.move_log_probabilities is not None else 0
-        )
-        if once.value_logits is not None and bool((batch.value >= 0).all()):
-            out["value error"] = _value_error(once.value_logits, batch.value)
-        if decode and layout.variables - layout.given_variables > 1:
-            full = training.process.sample(net, given, layout, Decoding(steps=20), generator, allowed)
-            out["decoded accuracy"] = float((full.tokens[:, action.start] == target).sum())
-            state = layout.segment("s", 1)
-            if state is not None:
-                span = slice(state.start, state.start + len(layout.encoding.slots))
-                known = batch.known[:, state.start] & (full.tokens[:, action.start] == target)
-                right = (full.tokens[:, span] == batch.tokens[:, span]).all(1) & known
-                out["decoded next state right"] = float(right.sum() / known.sum().clamp(min=1)) * len(target)
-    else:
-        value = layout.segment("v", 0)
-        assert value is not None
-        hidden = net.hidden(
-            torch.cat([given, torch.full_like(batch.tokens[:, layout.given_variables :], int(layout.sizes[-1]))], 1), layout
-        )
-        out["value error"] = _value_error(net.logits(hidden, layout)["value"][:, 0], batch.tokens[:, value.start])
+    if action is None or action.given:
+        return _value(training, batch)
+    target, known = batch.tokens[:, action.start], batch.known[:, action.start]
+    once = _sample(training, batch, layout.truncated(training.recipe.nearest_horizon), 1)
+    assert once.raw_move_logits is not None
+    assert once.move_log_probabilities is not None
+    raw = once.raw_move_logits.argmax(-1, keepdim=True)
+    everyone = torch.ones_like(known)
+    out: Tally = {
+        "accuracy": (once.tokens[:, action.start] == target, known),
+        "raw legal": (batch.legal.gather(1, raw).squeeze(1), everyone),
+        "action loss": (-once.move_log_probabilities.gather(1, target[:, None]).squeeze(1), known),
+    }
+    if once.value_logits is not None:
+        out["value error"] = (_value_error(once.value_logits, batch.value.clamp(min=0)), batch.value >= 0)
+    if decode and layout.predicted > 1:
+        full = _sample(training, batch, layout, training.process.timesteps)
+        hit = full.tokens[:, action.start] == target
+        out["decoded accuracy"] = (hit, known)
+        state = layout.segment("s", 1)
+        if state is not None:  # of the right moves: does the next state come out whole?
+            span = slice(state.start, state.start + len(layout.encoding.slots))
+            right = (full.tokens[:, span] == batch.tokens[:, span]).all(1)
+            out["decoded next state right"] = (right, hit & batch.known[:, state.start])
     return out
 
 
-def _value_error(logits: torch.Tensor, bins: torch.Tensor) -> float:
-    """Sum of |expected win probability - label|."""
+def _sample(training: Training, batch: Batch, layout: Layout, steps: int) -> Sample:
+    given = batch.tokens[:, : layout.given_variables]
+    generator = torch.Generator().manual_seed(0)
+    return training.process.sample(training.net, given, layout, Decoding(steps=steps), generator, batch.legal)
+
+
+def _value(training: Training, batch: Batch) -> Tally:
+    """For s-v and sa-v: the error of the one value that is predicted."""
+    net, layout = training.net, training.net.layout
+    value = layout.segment("v", 0)
+    assert value is not None
+    masks = torch.from_numpy(layout.sizes[layout.given_variables :]).expand(len(batch.tokens), -1)
+    logits = net(torch.cat([batch.tokens[:, : layout.given_variables], masks], dim=1), layout)["value"][:, 0]
+    return {"value error": (_value_error(logits, batch.tokens[:, value.start]), batch.known[:, value.start])}
+
+
+def _value_error(logits: Tensor, bins: Tensor) -> Tensor:
+    """[batch] |expected win probability - label|."""
     centres = torch.from_numpy(BIN_VALUES)
-    return float(((logits.float().softmax(-1) @ centres) - centres[bins]).abs().sum())
+    return ((logits.float().softmax(-1) @ centres) - centres[bins]).abs()
