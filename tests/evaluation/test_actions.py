@@ -88,6 +88,13 @@ def test_limit_takes_the_first_rows_and_a_seed_draws(labelled: Callable[..., Pat
         read_positions(path, limit=0)
 
 
+def test_a_split_keeps_its_games_only(labelled: Callable[..., Path]) -> None:
+    path = labelled(split=["train", "test", "validation", "test"])
+    assert [position.action for position in read_positions(path, split="test")] == ["c8e6", "a1a8"]
+    with pytest.raises(UserError, match="split"):
+        read_positions(path, split="exam")
+
+
 def test_a_folder_is_all_its_files_by_name(labelled: Callable[..., Path], tmp_path: Path) -> None:
     labelled("b.parquet")
     labelled("a.parquet")

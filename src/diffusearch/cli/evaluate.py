@@ -14,6 +14,7 @@ AgentText = Annotated[str, typer.Option("--agent", help="Who is measured, e.g. d
 Data = Annotated[Path, typer.Option("--data", help="The test file or folder.")]
 Limit = Annotated[int | None, typer.Option("--limit", help="Measure only so many rows (the first ones, see --seed).")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Draw the --limit rows at random with this seed.")]
+Split = Annotated[str | None, typer.Option("--split", help="Only the games of this split: train, validation, test.")]
 Batch = Annotated[int, typer.Option("--batch", min=1, help="Positions decided together.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result goes: a .json file or a folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
@@ -61,6 +62,7 @@ def actions(
     data: Data,
     limit: Limit = None,
     seed: Seed = None,
+    split: Split = None,
     batch: Batch = 256,
     out: Out = RESULTS,
     as_json: Json = False,
@@ -73,7 +75,7 @@ def actions(
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     files = labelled_files(data)
-    positions = read_positions(data, limit, seed)
+    positions = read_positions(data, limit, seed, split)
     with build(agent) as player, progress_bar("actions", len(positions)) as progress:
         figures = action_accuracy(player, positions, batch=batch, progress=progress)
         result, path = finish("actions", figures, recipes={agent: recipe_of(player)}, files=files, seed=seed, out=out)
@@ -123,6 +125,7 @@ def futures(
     random: Annotated[int | None, typer.Option("--random", min=1, help="Use so many random positions.")] = None,
     limit: Limit = None,
     seed: Seed = None,
+    split: Split = None,
     batch: Batch = 256,
     out: Out = RESULTS,
     as_json: Json = False,
@@ -141,7 +144,7 @@ def futures(
         files, positions = [], random_positions(random, seed)
     elif data is not None:
         files = labelled_files(data)
-        positions = read_positions(data, limit, seed)
+        positions = read_positions(data, limit, seed, split)
     with build(agent) as player, progress_bar("futures", len(positions)) as progress:
         figures = future_quality(player, positions, batch=batch, progress=progress)
         result, path = finish("futures", figures, recipes={agent: recipe_of(player)}, files=files, seed=seed, out=out)
@@ -163,6 +166,7 @@ def latency_verb(
     ] = None,
     limit: Limit = 100,
     seed: Seed = None,
+    split: Split = None,
     out: Out = RESULTS,
     as_json: Json = False,
 ) -> None:
@@ -174,7 +178,7 @@ def latency_verb(
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     files = labelled_files(data)
-    positions = read_positions(data, limit, seed)
+    positions = read_positions(data, limit, seed, split)
     texts = [text for one in agent for text in latency.sweep(one, sweep or [])]
     rows, recipes = [], {}
     with progress_bar("latency", len(texts) * len(positions)) as progress:

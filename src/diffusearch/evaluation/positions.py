@@ -41,11 +41,16 @@ class Position:
         return chess.Board(self.fen)
 
 
-def read_positions(path: Path, limit: int | None = None, seed: int | None = None) -> list[Position]:
-    """The positions of a labelled file or folder: the first `limit`, or with a seed a random `limit` of all."""
+def read_positions(
+    path: Path, limit: int | None = None, seed: int | None = None, split: str | None = None
+) -> list[Position]:
+    """The positions of a labelled file or folder: the first `limit`, or with a seed a random `limit` of all.
+
+    `split` keeps only the games of the split `train`, `validation` or `test`; without it all count.
+    """
     if limit is not None and limit < 1:
         raise UserError(f"--limit {limit} leaves nothing to measure: give a number of at least 1.")
-    rows = (_position(row) for row in read_labelled(path) if row["line"])
+    rows = (_position(row) for row in read_labelled(path, split) if row["line"])
     positions = list(rows if seed is not None else islice(rows, limit))
     if not positions:
         raise UserError(f"{path} holds no labelled position: label some games first.")
