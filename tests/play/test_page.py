@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from diffusearch.play.puzzles import puzzles
+
 pytestmark = pytest.mark.browser
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PROMOTIONS = {"q": "Queen", "r": "Rook", "b": "Bishop", "n": "Knight"}
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -287,11 +290,27 @@ def test_puzzles_move_both_ratings(visit: Visit) -> None:
     task = page.get_by_label("Task")
     expect(task).to_contain_text("The solution:")
     ratings = task.locator("dd")
-    expect(ratings.first).not_to_have_text("1200")
+    expect(ratings.first).not_to_have_text("900")
     expect(page.get_by_label("The agent's attempt")).to_contain_text("Dreamer")
-    expect(ratings.last).not_to_have_text("1200")
+    expect(ratings.last).not_to_have_text("900")
     page.get_by_role("button", name="Next puzzle").click()
     expect(task).to_contain_text("to move and win")
+
+
+def test_a_puzzle_is_solved_on_the_board(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_role("button", name="Puzzles").click()
+    first = min(puzzles(), key=lambda puzzle: abs(puzzle.rating - 900))  # the page begins with the nearest
+    for number, uci in enumerate(first.solution):
+        if number % 2 == 0:
+            task = "to move and win" if number == 0 else "And now?"
+            expect(page.get_by_label("Task")).to_contain_text(task)
+            page.locator(f"#puzzle [data-square={uci[:2]}].moveable").click()
+            page.locator(f"#puzzle [data-square={uci[2:4]}].move-target").click()
+            if len(uci) == 5:
+                page.get_by_role("dialog").get_by_role("button", name=PROMOTIONS[uci[4]]).click()
+    expect(page.get_by_label("Task")).to_contain_text("Solved!")
+    assert int(page.get_by_label("Task").locator("dd").first.inner_text()) > 900
 
 
 def test_the_page_fits_a_phone(browser: Browser, page_server: Any) -> None:

@@ -11,7 +11,7 @@ import chess.engine
 import pytest
 
 from diffusearch.errors import UserError
-from diffusearch.play.puzzlesmith import Smith, make, obvious, rating_of
+from diffusearch.play.puzzlesmith import Entry, Smith, make, obvious, rating_of, thinned
 
 BACK_RANK = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"  # Rd8 mates; nothing else wins at once
 
@@ -41,7 +41,6 @@ def test_no_puzzle_where_two_moves_win(smith: Smith) -> None:
 def test_a_mate_in_one_settles_at_once(smith: Smith) -> None:
     board = chess.Board(BACK_RANK)
     mate = chess.Move.from_uci("d1d8")
-    assert smith.at_once(board, mate)
     assert smith.settled(board, mate) == 1
     assert smith.settled(board, chess.Move.from_uci("g1f1")) == 0
 
@@ -65,3 +64,8 @@ def test_ratings_grow_with_depth_and_length() -> None:
 def test_a_missing_engine_is_explained() -> None:
     with pytest.raises(UserError, match="--stockfish"):
         make(1, 1, 100, "no-such-engine")
+
+
+def test_easy_ones_are_thinned() -> None:
+    entries = [Entry(str(number), "", 600) for number in range(5)] + [Entry("hard", "", 900)]
+    assert [entry.fen for entry in thinned(entries, 2)] == ["0", "1", "hard"]

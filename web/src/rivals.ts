@@ -3,7 +3,7 @@
 import { api, type Game } from "./api";
 import { shownGame } from "./game";
 import { tap } from "./sound";
-import { atEnd, type ComparedAgent } from "./state";
+import { atEnd, START_RATING, type ComparedAgent } from "./state";
 import { attempt, changed, state } from "./store";
 
 const { compare, puzzles } = state;
@@ -117,7 +117,7 @@ async function letAgentTry(): Promise<void> {
     if (puzzles.current !== puzzle) return;
     puzzles.attempt = tried;
     const name = ratingKey();
-    puzzles.agentRatings[name] = moved(puzzles.agentRatings[name] ?? 1200, puzzle.rating, tried.solved);
+    puzzles.agentRatings[name] = moved(puzzles.agentRatings[name] ?? START_RATING, puzzle.rating, tried.solved);
   });
   puzzles.attempting = false;
   changed();

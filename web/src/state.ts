@@ -75,6 +75,9 @@ export interface State {
   sound: boolean;
 }
 
+/** Where everybody begins in the puzzles, player and agents. */
+export const START_RATING = 900;
+
 export const atEnd = (): Showing => ({ frame: null, running: false });
 
 export function initialState(): State {
@@ -111,7 +114,7 @@ export function initialState(): State {
       attempt: null,
       attempting: false,
       showing: atEnd(),
-      rating: 1200,
+      rating: START_RATING,
       agentRatings: {},
       done: [],
     },

@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Side } from "./api";
 import { arrowsOf, boardView, type Arrow } from "./boards";
-import { cardOf, shownFrame, type ComparedAgent } from "./state";
+import { cardOf, shownFrame, START_RATING, type ComparedAgent } from "./state";
 import { changed, state } from "./store";
 import { compareBoth, giveUp, nextPuzzle, ratingKey, tryMove } from "./rivals";
 import { button, opponentPicker } from "./view-parts";
@@ -97,7 +97,7 @@ export function puzzlesView(): TemplateResult {
           <div><dt>You</dt><dd>${puzzles.rating}</dd></div>
           <div>
             <dt>${cardOf(state, puzzles.opponent.agent)?.name ?? "Agent"}</dt>
-            <dd>${puzzles.agentRatings[ratingKey()] ?? 1200}</dd>
+            <dd>${puzzles.agentRatings[ratingKey()] ?? START_RATING}</dd>
           </div>
         </dl>
         <p class="quiet">

@@ -70,11 +70,25 @@ function stripView(
   showing: Showing,
   orientation: Side,
 ): TemplateResult | typeof nothing {
-  if (!thought.line.some((ply) => ply.squares)) return nothing;
+  if (!pliesOf(thought).some((ply) => ply.squares)) return nothing;
   const before = frame ? thought.film[(showing.frame ?? 0) - 1] : undefined;
   return html`<ol class="strip" aria-label=${thought.imagined ? "Imagined boards" : "The line on boards"}>
-    ${thought.line.slice(0, 8).map((ply, index) => cardView(ply, index, frame, before, orientation))}
+    ${pliesOf(thought).map((ply, index) => cardView(ply, index, frame, before, orientation))}
   </ol>`;
+}
+
+/** The plies to show: the line, and what was denoised behind it where the agent says that the game is over before. */
+function pliesOf(thought: Thought): LinePly[] {
+  const last = thought.film.at(-1);
+  const behind = (last?.moves ?? []).slice(thought.line.length).map((_, index) => ({
+    uci: null,
+    san: null,
+    legal: true,
+    squares: last?.squares[thought.line.length + index] ?? null,
+    wrong: [],
+    problem: "game over",
+  }));
+  return [...thought.line, ...behind].slice(0, 8);
 }
 
 function cardView(
@@ -85,9 +99,7 @@ function cardView(
   orientation: Side,
 ): TemplateResult {
   const fixed = frame ? (frame.moves[index] ?? null) : ply.uci;
-  const masked = frame !== null && fixed === null;
-  const over = frame ? fixed === "0000" : ply.uci === null;
-  const name = masked ? "?" : over ? "game over" : fixed === ply.uci ? (ply.san ?? ply.uci ?? "") : (fixed ?? "");
+  const name = fixed === null ? (frame ? "?" : "–") : fixed === ply.uci ? (ply.san ?? fixed) : fixed === "0000" ? "–" : fixed;
   const squares = frame ? (frame.squares[index] ?? null) : ply.squares;
   const marks: Record<string, string> = {};
   if (frame && squares) {
@@ -109,7 +121,7 @@ function cardView(
 }
 
 function legendView(thought: Thought): TemplateResult | typeof nothing {
-  if (thought.line.length < 2) return nothing;
+  if (pliesOf(thought).length < 2) return nothing;
   return html`<p class="legend">
     <span class="disc own"></span> its own moves <span class="disc foe"></span> the other side’s
     ${thought.imagined ? html`<span class="swatch masked"></span> masked <span class="swatch wrong"></span> wrong` : nothing}
@@ -127,7 +139,7 @@ function verdictView(ply: LinePly): TemplateResult | typeof nothing {
     return html`<span class="bad">${ply.wrong.length} ${ply.wrong.length === 1 ? "square" : "squares"} wrong</span>`;
   }
   if (ply.problem) return html`<span>${ply.problem}</span>`;
-  return nothing;
+  return ply.uci && !ply.squares ? html`<span>no board imagined</span>` : nothing;
 }
 
 /** One line of figures under a thought. */

@@ -1,11 +1,11 @@
 """Makes the page's puzzles: Stockfish plays weak games against itself and the only winning moves are kept.
 
-    python -m diffusearch.play.puzzlesmith --count 50 --seed 1 --out src/diffusearch/play/puzzles.json
+    python -m diffusearch.play.puzzlesmith --count 80 --seed 1 --out src/diffusearch/play/puzzles.json
 
 No outside games or puzzles are used. A position is kept if, at the verifying effort, the best move wins and the
 second best does not, for every move of the solver; the line goes on while the win stays unique. The rating is an
-estimate: it grows with the depth at which Stockfish settles on the first move. Easy and hard ones are kept in
-balance: no band of depths may fill more than a quarter of the set.
+estimate: it grows with the depth at which Stockfish settles on the first move. Of those that it sees at once, only
+some are kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from diffusearch.errors import UserError
 WINS = 300  # centipawns (mover's view) from which the best move counts as winning
 HOLDS = 80  # centipawns up to which the second best counts as not winning
 MATE = 100_000
-BAND = 3  # depths that count as equally hard
+DEEPEST = 20  # for what the engine finds only when it looks at two moves at once
 QUICK = 2000  # nodes for the first look at a position
 LONGEST = 3  # solver's moves
 
@@ -75,7 +75,7 @@ class Smith:
             board.push(self._rng.choice(list(board.legal_moves)))
         while not board.is_game_over(claim_draw=True) and board.ply() < 120:
             yield board
-            limit = chess.engine.Limit(nodes=self._rng.choice((5, 50, 500)))
+            limit = chess.engine.Limit(nodes=self._rng.choice((5, 20, 80)))
             move = self._engine.play(board, limit).move
             if move is None:
                 return
@@ -100,11 +100,6 @@ class Smith:
             board.push(reply)
         return line if len(line) % 2 else line[:-1]  # the opponent's last answer proves nothing
 
-    def at_once(self, board: chess.Board, best: chess.Move) -> bool:
-        """Whether every depth of the easiest band finds `best`."""
-        shallow = (chess.engine.Limit(depth=depth) for depth in range(1, BAND))
-        return all(self._engine.play(board, limit, game=object()).move == best for limit in shallow)
-
     def settled(self, board: chess.Board, best: chess.Move) -> int:
         """The depth from which on the engine's first choice is `best`, up to the verifying effort."""
         since = 0
@@ -118,6 +113,11 @@ class Smith:
                 elif not since:
                     since = depth
         return since
+
+    def entry(self, board: chess.Board, line: Sequence[chess.Move]) -> Entry:
+        depth = self.settled(board.copy(stack=False), line[0])
+        solution = " ".join(move.uci() for move in line)
+        return Entry(board.fen(), solution, rating_of(depth or DEEPEST, (len(line) + 1) // 2))
 
 
 def rating_of(depth: int, length: int) -> int:
@@ -135,7 +135,6 @@ def obvious(board: chess.Board, move: chess.Move) -> bool:
 def make(count: int, seed: int, nodes: int, stockfish: str) -> list[Entry]:
     """`count` puzzles, easiest first, no position twice, at most two from one game."""
     out: dict[str, Entry] = {}
-    bands: Counter[int] = Counter()
     try:
         engine = chess.engine.SimpleEngine.popen_uci(stockfish)
     except FileNotFoundError as error:
@@ -149,33 +148,38 @@ def make(count: int, seed: int, nodes: int, stockfish: str) -> list[Entry]:
                 quick = smith.judge(board, QUICK)
                 if quick is None or quick.score < WINS or quick.second > HOLDS or obvious(board, quick.best):
                     continue
-                if bands[0] * 4 >= count and smith.at_once(board, quick.best):
-                    continue  # saves the long look at what could not be kept anyway
-                depth = smith.settled(board, quick.best)
-                if not depth or bands[depth // BAND] * 4 >= count:
-                    continue
                 line = smith.solution(board)
-                if not line or line[0] != quick.best:
+                if not line or obvious(board, line[0]):
                     continue
-                bands[depth // BAND] += 1
-                rating = rating_of(depth, (len(line) + 1) // 2)
-                out[board.epd()] = Entry(board.fen(), " ".join(move.uci() for move in line), rating)
+                out[board.epd()] = smith.entry(board, line)
                 taken += 1
-                print(f"{len(out)} of {count}, settled at depth {depth}", flush=True)
+                print(f"{len(out)} of {count}", flush=True)
                 if taken == 2 or len(out) >= count:
                     break
     return sorted(out.values(), key=lambda entry: (entry.rating, entry.fen))
 
 
+def thinned(entries: Sequence[Entry], most: int) -> list[Entry]:
+    """At most `most` puzzles of one rating: weak games give many that are seen at once and few that are not."""
+    seen: Counter[int] = Counter()
+    kept = []
+    for entry in entries:
+        seen[entry.rating] += 1
+        if seen[entry.rating] <= most:
+            kept.append(entry)
+    return kept
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--count", type=int, default=80)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--nodes", type=int, default=100_000, help="the verifying effort for each solver's move")
+    parser.add_argument("--nodes", type=int, default=300_000, help="the verifying effort for each solver's move")
+    parser.add_argument("--most", type=int, default=24, help="how many of one rating are kept")
     parser.add_argument("--stockfish", default="stockfish")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
-    found = make(arguments.count, arguments.seed, arguments.nodes, arguments.stockfish)
+    found = thinned(make(arguments.count, arguments.seed, arguments.nodes, arguments.stockfish), arguments.most)
     note = f"made by diffusearch.play.puzzlesmith, seed {arguments.seed}, {arguments.nodes} nodes"
     text = '{"source": ' + json.dumps(note) + ', "puzzles": [\n'
     text += ",\n".join(json.dumps(asdict(entry)) for entry in found) + "\n]}\n"
