@@ -67,6 +67,14 @@ def test_a_game_that_ends_stands_still(line: Line) -> None:
     assert arrays["known"][0] == 4
 
 
+def test_a_random_world_is_taken_as_it_is_told() -> None:
+    """Where a line brings its own states, these stand in the record, whether the moves lead there or not."""
+    after = "rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1"
+    arrays = replay([Line(chess.STARTING_FEN, ["e2e4", "a7a6"], (), [after])], 2)
+    assert states.row_board(arrays["states"][0, 1], chess.WHITE).fen() == after
+    assert arrays["known"].tolist() == [2]
+
+
 def test_legal_moves_are_packed_in_the_movers_frame() -> None:
     for line in LINES:
         board = chess.Board(line.fen)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +46,16 @@ def test_engine_games_are_labelled_by_their_own_moves(games_pgn: Path, tmp_path:
     assert min(row["ply"] for row in rows) == 16
     assert all(row["line"].startswith(row["played"]) for row in rows)
     assert call("data", "check", tmp_path).endswith("0 problems\n")
+
+
+def test_games_come_through_a_pipe(games_pgn: Path, tmp_path: Path) -> None:
+    words = ["label", "-", "--out", str(tmp_path), "--future", "played", "--limit-games", "5", "--json"]
+    with games_pgn.open("rb") as games:
+        done = subprocess.run(
+            [sys.executable, "-m", "diffusearch", *words], stdin=games, capture_output=True, check=True
+        )
+    assert json.loads(done.stdout)["kept"] == 5
+    assert {row["pool"] for row in read_labelled(tmp_path)} == {"stdin"}
 
 
 def test_a_search_is_a_row(games_pgn: Path, tmp_path: Path, make_engine: Callable[..., str]) -> None:

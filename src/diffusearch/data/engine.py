@@ -101,7 +101,9 @@ class UciEngine:
         self._selector.register(self._stdout, selectors.EVENT_READ)
         self._buffer = b""
         self._multipv = 1
+        self._known: set[str] = set()  # options, in lower case
         self.name = "unknown"
+        self.options: dict[str, int | str] = {}  # those that it has, as they were set
         try:
             self._start(options)
         except EngineFault:
@@ -110,16 +112,15 @@ class UciEngine:
 
     def _start(self, options: Mapping[str, int | str]) -> None:
         self._send("uci")
-        known: set[str] = set()
         for line in self._until("uciok", START_SECONDS):
             if line.startswith("id name "):
                 self.name = line.removeprefix("id name ")
             elif line.startswith("option name "):
-                known.add(line.removeprefix("option name ").split(" type ")[0].lower())
-        for option, value in options.items():
-            if option.lower() not in known:
-                raise EngineFault(f"has no option {option}")
-            self._send(f"setoption name {option} value {value}")
+                self._known.add(line.removeprefix("option name ").split(" type ")[0].lower())
+        # An engine without threads or hash has nothing there to be set.
+        self.options = {name: value for name, value in options.items() if name.lower() in self._known}
+        for name, value in self.options.items():
+            self._send(f"setoption name {name} value {value}")
         self._send("isready")
         self._until("readyok", START_SECONDS)
 
@@ -127,6 +128,8 @@ class UciEngine:
         """The engine's last word on a position, as if it had never seen another."""
         commands = ["ucinewgame"]  # clears the hash and all search history
         if multipv != self._multipv:
+            if "multipv" not in self._known:
+                raise EngineFault("has no option MultiPV")
             commands.append(f"setoption name MultiPV value {multipv}")
             self._multipv = multipv
         commands += [f"position fen {fen}", budget.command()]

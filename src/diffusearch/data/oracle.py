@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Any
 
 import chess
 
@@ -73,9 +74,10 @@ class Oracle:
             raise
         return Answer(answer.best, answer.score, answer.line, answer.nodes, {move: scores[move] for move in ranked})
 
-    def name(self) -> str:
-        """What the engine calls itself, with its version."""
-        return self._running().name
+    def describe(self) -> dict[str, Any]:
+        """What the engine calls itself, with its version, and the options it was given."""
+        engine = self._running()
+        return {"name": engine.name, "options": engine.options}
 
     def close(self) -> None:
         """End the engine; the next question starts a fresh one."""

@@ -120,10 +120,9 @@ def _engine(run: LabelRun) -> dict[str, Any] | None:
         return None
     with Oracle(run.settings.oracle) as oracle:
         try:
-            name = oracle.name()
+            return oracle.describe()
         except EngineFault as fault:
             raise UserError(f"the engine {run.settings.oracle.engine} {fault}; give another with --engine") from fault
-    return {"name": name, "options": run.settings.oracle.options}
 
 
 def _prefix(finished: dict[int, ShardInfo]) -> list[ShardInfo]:
