@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import chess
 import chess.engine
@@ -95,9 +96,32 @@ def test_pondering_and_endless_analysis(engine: chess.engine.SimpleEngine) -> No
 
 
 def test_a_wrong_agent_is_told_not_fatal() -> None:
-    lines = b"uci\nsetoption name Agent value dreamless\nisready\ngo\nquit\n"
+    lines = b"uci\nsetoption name Agent value dreamless\nisready\ngo\n"
     done = subprocess.run(COMMAND, input=lines, capture_output=True, timeout=120, check=True)
     said = done.stdout.decode().splitlines()
     assert said[-1] == "bestmove (none)"
     assert any(line.startswith("info string") and "dreamless" in line for line in said)
     assert done.stderr == b""
+
+
+def test_a_network_imagines_the_pv(tiny_run: Path) -> None:
+    command = [*COMMAND, "--weights", str(tiny_run), "--steps", "3"]
+    with chess.engine.SimpleEngine.popen_uci(command, timeout=120) as engine:
+        engine.ping()
+        board = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")
+        full = engine.play(board, chess.engine.Limit(), info=chess.engine.INFO_ALL)
+        assert full.move in board.legal_moves
+        assert full.info["nodes"] == 3
+        assert full.info["pv"][0] == full.move
+        assert "score" in full.info  # this model has a root value
+        two = engine.analyse(board, chess.engine.Limit(nodes=2), multipv=2)
+        assert [info["nodes"] for info in two] == [2, 2]
+        assert two[0]["pv"][0] != two[1]["pv"][0]
+
+
+def test_wrong_weights_are_told_not_fatal() -> None:
+    lines = b"uci\nsetoption name Weights value no/such/run\nisready\ngo\n"
+    done = subprocess.run(COMMAND, input=lines, capture_output=True, timeout=240, check=True)
+    said = done.stdout.decode().splitlines()
+    assert said[-1] == "bestmove (none)"
+    assert any(line.startswith("info string") and "no/such/run" in line for line in said)
