@@ -10,8 +10,8 @@ from diffusearch.model.trunk import Trunk, TrunkConfig, rotate
 KINDS = [{"positions": p, "norm": n, "mlp": m} for p, n, m in (("learned", "layer", "gelu"), ("rope", "rms", "swiglu"))]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_prefix_root_is_read_once_exactly(make_net, some_tokens, kind: dict[str, str]) -> None:
+@pytest.mark.parametrize("kind", [*KINDS, KINDS[0] | {"carry": True}])
+def test_prefix_root_is_read_once_exactly(make_net, some_tokens, kind: dict[str, object]) -> None:
     """The cached root serves every step and every imagination: bit for bit what the whole pass gives."""
     net = make_net(attention="prefix", **kind)
     tokens = some_tokens(net)

@@ -36,7 +36,7 @@ def same_files(one: Path, two: Path) -> None:
             assert torch.equal(a[key], b[key]), (name, key)
 
 
-# Trains, and stops to be killed: after a step without a checkpoint, or when a checkpoint is written but not yet in place.
+# Trains, and waits to be killed: after a step without a checkpoint, or with a checkpoint written but not yet in place.
 KILLED = """
 import os, sys
 from pathlib import Path

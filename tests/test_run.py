@@ -1,0 +1,139 @@
+"""A run opened for use: boards in; priors, values and imaginations out, alike for both colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import chess
+import numpy as np
+import pytest
+import torch
+
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.run import Run
+from diffusearch.training.recipe import recipe_from_dict
+
+MIDDLE = "r3k2r/ppp2ppp/2n1bn2/3qp3/3P4/2N1PN2/PPP2PPP/R2QK2R w KQkq - 0 9"
+MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
+
+
+@pytest.fixture
+def make_run() -> Callable[..., Run]:
+    """A run with random weights."""
+
+    def make(paradigm: str = "s-asa", **options: Any) -> Run:
+        process = options.pop("process", "absorbing")
+        horizons = options.pop("horizons", [])
+        attention = "causal" if process == "autoregressive" else "prefix"
+        trunk = {"layers": 1, "width": 32, "heads": 2, "attention": attention}
+        model = {"paradigm": paradigm, "horizon": 2, "encoding": "compact", "patch": 8, "head": "squares"}
+        values = {"horizons": horizons, "process": {"kind": process}, "model": model | {"trunk": trunk} | options}
+        recipe = recipe_from_dict(values)
+        torch.set_num_threads(1)
+        torch.manual_seed(0)
+        net = Denoiser(recipe.model)
+        with torch.no_grad():
+            for parameter in net.parameters():
+                parameter.mul_(3.0)  # opinions
+        return Run(recipe, net)
+
+    return make
+
+
+@pytest.mark.parametrize("process", ["absorbing", "multinomial", "gaussian", "autoregressive", "direct"])
+def test_priors_are_shares_of_the_legal_moves(make_run, process: str) -> None:
+    boards = [chess.Board(), chess.Board(MIDDLE), chess.Board(MIDDLE).mirror()]
+    for board, priors in zip(boards, make_run(process=process).priors(boards), strict=True):
+        assert set(priors) == set(board.legal_moves)
+        assert sum(priors.values()) == pytest.approx(1.0)
+        assert min(priors.values()) >= 0.0
+
+
+def test_a_turned_board_gets_turned_priors(make_run) -> None:
+    board = chess.Board(MIDDLE)
+    white, black = make_run(root_value=True).priors([board, board.mirror()])
+    for move, share in white.items():
+        turned = chess.Move(move.from_square ^ 56, move.to_square ^ 56, move.promotion)
+        assert black[turned] == pytest.approx(share, rel=1e-4)
+
+
+@pytest.mark.parametrize("paradigm", ["s-v", "s-asa"])
+def test_values_of_any_position(make_run, paradigm: str) -> None:
+    run = make_run(paradigm, root_value=paradigm == "s-asa")
+    board = chess.Board(MIDDLE)
+    values = run.values([board, board.mirror(), chess.Board(MATED)])
+    assert values.shape == (3,)
+    assert bool(((values > 0) & (values < 1)).all())
+    assert values[0] == pytest.approx(values[1], abs=1e-5)  # the side to move sees the same
+    assert run.values([]).shape == (0,)
+
+
+def test_values_of_actions(make_run) -> None:
+    board = chess.Board(MIDDLE)
+    one, two = make_run("sa-v").action_values([board, board.mirror()])
+    assert set(one) == set(board.legal_moves)
+    assert len({round(value, 6) for value in one.values()}) > 5  # different moves, different values
+    for move, value in one.items():
+        assert two[chess.Move(move.from_square ^ 56, move.to_square ^ 56, move.promotion)] == pytest.approx(
+            value, abs=1e-5
+        )
+
+
+def test_what_a_run_does_not_know_is_refused(make_run) -> None:
+    boards = [chess.Board()]
+    with pytest.raises(UserError, match="no values"):
+        make_run("s-asa").values(boards)
+    with pytest.raises(UserError, match="not sa-v"):
+        make_run("s-v").action_values(boards)
+    for call in (lambda run: run.priors(boards), lambda run: run.imagine(boards)):
+        with pytest.raises(UserError, match="predicts no move"):
+            call(make_run("s-v"))
+    with pytest.raises(UserError, match="the game is over"):
+        make_run("s-asa").imagine([chess.Board(MATED)])
+
+
+@pytest.mark.parametrize("encoding", [{"encoding": "paper", "patch": 1, "head": "vocabulary"}, {}])
+def test_imaginations_start_with_a_legal_move(make_run, encoding: dict[str, object]) -> None:
+    boards = [chess.Board(), chess.Board(MIDDLE).mirror()]
+    for board, seen in zip(boards, make_run(**encoding).imagine(boards, Decoding(steps=5)), strict=True):
+        assert chess.Move.from_uci(seen.move) in board.legal_moves
+        assert seen.line[0].move == seen.move
+        assert seen.root == board.fen()
+        assert seen.steps == 5
+
+
+def test_root_moves_can_be_narrowed(make_run) -> None:
+    run, board = make_run(), chess.Board(MIDDLE).mirror()
+    for move in list(board.legal_moves)[:4]:
+        assert run.imagine([board], Decoding(steps=2), legal=[[move]])[0].move == move.uci()
+
+
+def test_a_shorter_horizon_and_many_imaginations(make_run) -> None:
+    run, board = make_run(), chess.Board()
+    assert len(run.imagine([board], Decoding(steps=2), horizon=1)[0].line) == 1
+    several = Decoding(steps=4, temperature=1.0, imaginations=5)
+    one = Decoding(steps=4, temperature=1.0)
+    generator = torch.Generator().manual_seed(1)
+    best = run.imagine([board] * 3, several, generator)
+    assert len(best) == 3
+    alone = [run.imagine([board], one, generator)[0].log_probability for _ in range(8)]
+    assert np.mean([seen.log_probability for seen in best]) > np.mean(alone)  # the best of five beats an average one
+
+
+def test_the_same_seed_imagines_the_same(make_run) -> None:
+    run, choice = make_run(), Decoding(steps=3, temperature=1.0)
+    first, second = (run.imagine([chess.Board()], choice, torch.Generator().manual_seed(5))[0] for _ in range(2))
+    assert first == second
+
+
+def test_priors_use_a_horizon_that_was_trained(make_run) -> None:
+    """A model that only ever saw two plies is asked with two; one that saw one ply is asked with one."""
+    board, one = chess.Board(MIDDLE), Decoding(steps=1)
+    for horizons, asked in (([], 2), ([0.5, 0.5], 1)):
+        run = make_run(horizons=horizons)
+        told = run.imagine([board], one, horizon=asked)[0].probabilities
+        for move, share in run.priors([board])[0].items():
+            assert share == pytest.approx(told[move.uci()], abs=1e-6)
