@@ -58,7 +58,8 @@ def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool
             return Records(folder)
         shutil.rmtree(folder)  # the labels have changed since
     say(f"replaying {path} ({split}, horizon {horizon}) to {folder}")
-    count = write_records(_lines(path, split, by_action), folder, horizon, workers=os.cpu_count() or 1, source=fingerprint)
+    lines, workers = _lines(path, split, by_action), os.cpu_count() or 1
+    count = write_records(lines, folder, horizon, workers=workers, source=fingerprint)
     say(f"{count} records")
     return Records(folder)
 
