@@ -145,7 +145,7 @@ pieces = st.sampled_from([*PLAYERS, *SIGNS])
 almost = st.one_of(st.text(max_size=30), st.lists(pieces, max_size=9).map("".join))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(text=almost)
 def test_any_text_gives_an_agent_or_a_user_error(text: str) -> None:
     try:
@@ -166,7 +166,7 @@ def _right(draw: st.DrawFn) -> str:
     return player.word + argument + ("?" + "&".join(parts) if parts else "")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(text=_right())
 def test_right_texts_give_agents_that_play(text: str) -> None:
     made = agent(text)
