@@ -1,0 +1,68 @@
+"""The picture of the page for README.md: plays two moves against the first agent on offer and stops its film halfway.
+
+python tools/page_picture.py                                  # docs/img/page.png, with the packaged weights
+python tools/page_picture.py --agent diffusearch:runs/mine --out /tmp/page.png
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+PATIENCE = 120_000  # milliseconds: loading weights and thinking on a busy machine
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+
+
+def pose(page: Page, address: str, step: float) -> None:
+    """Bring the page into the state of the picture: 1. e4 and 2. Nf3 answered, the film at a share of its steps."""
+    page.goto(address)
+    expect(page.get_by_role("button", name="Imagine here")).to_be_enabled()
+    expect(page.locator(".top")).to_be_visible()
+    for number, move in enumerate(("e4", "Nf3"), start=1):
+        page.get_by_label("Type a move").fill(move)
+        page.keyboard.press("Enter")
+        expect(page.locator(".list .move")).to_have_count(2 * number)
+    slider = page.locator(".film input")
+    last = int(slider.get_attribute("max") or 0)
+    if step < 1:
+        slider.fill(str(round(step * last)))
+    page.locator("h1").click()  # no focus ring in the picture
+    page.wait_for_timeout(400)  # the last piece slides to its square
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--agent", help="an agent's text; without it the packaged DiffuSearch plays")
+    parser.add_argument("--step", type=float, default=1.0, help="share of the film: 0 all masked, 1 the end")
+    parser.add_argument("--scheme", choices=["light", "dark"], default="light")
+    parser.add_argument("--out", type=Path, default=Path("docs/img/page.png"))
+    arguments = parser.parse_args()
+    chromium = os.environ.get("DIFFUSEARCH_CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        sys.exit("There is no Chromium on the PATH; install it or set DIFFUSEARCH_CHROMIUM.")
+    command = [sys.executable, "-m", "diffusearch", "play", "--no-open", "--port", "0"]
+    command += ["--agent", arguments.agent] if arguments.agent else []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline().split(" at ")[1].split(" ")[0]
+            browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=FLAGS)
+            page = browser.new_page(viewport={"width": 1280, "height": 880}, color_scheme=arguments.scheme)
+            page.set_default_timeout(PATIENCE)
+            expect.set_options(timeout=PATIENCE)
+            pose(page, address, arguments.step)
+            arguments.out.parent.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=arguments.out)
+            browser.close()
+        finally:
+            server.terminate()
+
+
+if __name__ == "__main__":
+    main()
