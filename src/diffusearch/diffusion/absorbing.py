@@ -33,7 +33,7 @@ class Absorbing:
         self, net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, generator: torch.Generator
     ) -> tuple[Losses, Tensor]:
         """The loss of a batch at random times, and the hidden states it was read from."""
-        # a lone variable has a loss only where it is noised, the same at every t: never waste a record on it being clean
+        # a lone variable has a loss only where it is noised, the same at every t: no record is wasted on it being clean
         full_noise = 1.0 if layout.predicted == 1 else config.full_noise
         t = draw_times(len(batch.tokens), self.timesteps, generator, full_noise)
         x, noised = self.corrupt(batch.tokens, layout, t, generator)
