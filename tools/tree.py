@@ -111,8 +111,9 @@ def phrase(name: str) -> str:
         lines = [line for line in text.splitlines() if not line.startswith("#!")]
         found = COMMENT.match(lines[0]) if lines else None
         said = found[1] if found else ""
-    if not said and Path(name).name.startswith("test_"):
-        said = f"tests of {Path(name).parent.name}: {Path(name).stem.removeprefix('test_').replace('_', ' ')}"
+    if not said and name.startswith("tests/"):  # the test's place and name say it
+        station, noun = Path(name).parent.name, Path(name).stem.removeprefix("test_").replace("_", " ")
+        said = f"what the tests of {station} share" if noun == "conftest" else f"tests of {station}: {noun}"
     return SENTENCE_END.split(said)[0].rstrip(".,")
 
 
