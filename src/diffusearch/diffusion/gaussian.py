@@ -65,10 +65,13 @@ class Gaussian:
         losses = cross_entropy(logits, batch, layout, noised, (t == 1).float(), config)
         weights = variable_weights(batch, layout, config) * noised
         rate = torch.where(t == 1, 0.0, 0.5 * (self.snr(t - 1) - self.snr(t)))
-        total = torch.zeros(())
+        weights, rate = weights.to(clean.device), rate.to(clean.device)
+        total = torch.zeros((), device=clean.device)
         for group in layout.groups:
             index = torch.from_numpy(group.variables)
-            missed = (clean[:, index] - expected_vectors(net, logits[group.type], layout, group)).square().sum(-1)
+            # The vectors are the code here, not what is learnt: else making all alike would be the cheapest way out.
+            expected = expected_vectors(net, logits[group.type], layout, group)
+            missed = (clean[:, index].detach() - expected).square().sum(-1)
             total = total + (missed * weights[:, index] * rate[:, None]).sum()
         losses.total = losses.total + total / (len(t) * (layout.variables - layout.given_variables))
         return losses, hidden
@@ -89,7 +92,7 @@ class Gaussian:
         masks = torch.from_numpy(layout.sizes[fixed:]).expand(batch, -1)
         x = torch.cat([given, masks], dim=1)
         root = token_vectors(net, given, layout)
-        z = torch.randn((batch, layout.variables - fixed, root.shape[-1]), generator=generator)
+        z = torch.randn((batch, layout.variables - fixed, root.shape[-1]), generator=generator).to(root.device)
         likelihood = torch.zeros(masks.shape, dtype=torch.float64)
         film = [x.clone()] if decoding.film else []
         moves = raw_moves = value = None
@@ -123,7 +126,7 @@ class Gaussian:
         step = math.sqrt((1.0 - high) / (1.0 - low))  # alpha_now / alpha_after
         between = high - step**2 * low  # variance added from `after` to `now`
         mean = step * low / high * z + math.sqrt(1.0 - low) * between / high * clean
-        return mean + math.sqrt(between * low / high) * torch.randn(z.shape, generator=generator)
+        return mean + math.sqrt(between * low / high) * torch.randn(z.shape, generator=generator).to(z.device)
 
 
 def token_vectors(net: Denoiser, tokens: Tensor, layout: Layout) -> Tensor:
@@ -133,13 +136,13 @@ def token_vectors(net: Denoiser, tokens: Tensor, layout: Layout) -> Tensor:
 
 def noised_vectors(clean: Tensor, signal: Tensor, generator: torch.Generator) -> Tensor:
     """alpha e + sigma eps for alpha [batch, variables]; where alpha is 1 the vector is untouched."""
-    noise = torch.randn(clean.shape, generator=generator)
+    noise, signal = torch.randn(clean.shape, generator=generator).to(clean.device), signal.to(clean.device)
     return signal[..., None] * clean + torch.sqrt(1.0 - signal**2)[..., None] * noise
 
 
 def expected_vectors(net: Denoiser, logits: Tensor, layout: Layout, group: Group) -> Tensor:
     """The mean vector under the predicted tokens: logits [batch, n, vocabulary] -> [batch, n, width]."""
     base, _ = net.embedding.indices(layout)
-    rows = base[torch.from_numpy(group.variables)][:, None] + torch.arange(group.size)  # [n, vocabulary]
-    vectors = F.normalize(F.embedding(rows, net.embedding.table).float(), dim=-1) * _LENGTH
-    return torch.einsum("bnv,nvw->bnw", logits.float().softmax(-1), vectors)
+    rows = base[torch.from_numpy(group.variables)][:, None] + torch.arange(group.size, device=base.device)
+    vectors = F.normalize(F.embedding(rows, net.embedding.table.detach()).float(), dim=-1) * _LENGTH
+    return torch.einsum("bnv,nvw->bnw", logits.float().to(base.device).softmax(-1), vectors)

@@ -60,17 +60,21 @@ def cross_entropy(
     noised [batch, variables] bool; lambdas [batch] (or [batch, variables]).
     """
     weights = variable_weights(batch, layout, config) * noised * (lambdas[:, None] if lambdas.ndim == 1 else lambdas)
-    count = len(batch.tokens)
-    total = torch.zeros(())
+    device = logits[layout.groups[0].type].device
+    tokens, legal, seen_all, weights = (
+        x.to(device) for x in (batch.tokens, batch.legal, noised & batch.known, weights)
+    )
+    count = len(tokens)
+    total = torch.zeros((), device=device)
     by_type: dict[str, float] = {}
     hits = 0.0
     for group in layout.groups:
         index = torch.from_numpy(group.variables)
-        target, weight, seen = batch.tokens[:, index], weights[:, index], (noised & batch.known)[:, index]
+        target, weight, seen = tokens[:, index], weights[:, index], seen_all[:, index]
         scores = logits[group.type].float()
         if group.type == "action":
             root = scores[:, 0]
-            allowed = root.masked_fill(~batch.legal, float("-inf")) if config.legal_root else root
+            allowed = root.masked_fill(~legal, float("-inf")) if config.legal_root else root
             if config.legal_root and config.raw_move > 0:
                 raw = F.cross_entropy(root, target[:, 0], reduction="none")
                 total = total + config.raw_move * (raw * weight[:, 0]).sum()

@@ -64,7 +64,11 @@ class Root:
 
 
 class Denoiser(nn.Module):
-    """Embedding, trunk and heads for one layout and its shorter horizons."""
+    """Embedding, trunk and heads for one layout and its shorter horizons.
+
+    The network may live on any device: tokens are brought to it, and in play (eval mode) logits are brought back, so
+    that everything around it works on the CPU.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -127,11 +131,11 @@ class Denoiser(nn.Module):
     def logits(self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None) -> Logits:
         """Hidden states -> logits by type, of all variables or of the given groups (or parts of groups)."""
         out: Logits = self.heads(hidden, layout, self.embedding, self.shift, groups)
-        return out
+        return out if self.training else {kind: logits.cpu() for kind, logits in out.items()}
 
     def value_logits(self, hidden: Tensor, layout: Layout) -> Tensor:
         """Logits [batch, 128] of the root's value, from the mean of its places."""
         if self.root_value is None:
             raise UserError("this model has no root value: train with root_value = true")
         logits: Tensor = self.root_value(hidden[:, : layout.given_places].mean(1))
-        return logits
+        return logits if self.training else logits.cpu()

@@ -65,7 +65,7 @@ class Embedding(nn.Module):
     def forward(self, tokens: Tensor, layout: Layout, start: int = 0, end: int | None = None) -> Tensor:
         """Tokens [batch, variables] (at least those of the places start..end) -> [batch, end - start, width]."""
         base, patches = self.indices(layout)
-        patches = patches[start:end]
+        tokens, patches = tokens.to(base.device), patches[start:end]
         rows = F.pad(tokens + base[: tokens.shape[1]], (0, 1), value=self.padding)  # the last column serves index -1
         bags = rows[:, patches.reshape(-1)].view(-1, patches.shape[1])
         summed = F.embedding_bag(bags, self.table, mode="sum", padding_idx=self.padding)
@@ -74,7 +74,7 @@ class Embedding(nn.Module):
     def vectors(self, tokens: Tensor, layout: Layout) -> Tensor:
         """The vector of every variable [batch, variables, width] (for the Gaussian process)."""
         base, _ = self.indices(layout)
-        return F.embedding(tokens + base[: tokens.shape[1]], self.table)
+        return F.embedding(tokens.to(base.device) + base[: tokens.shape[1]], self.table)
 
     def gather(self, vectors: Tensor, layout: Layout, start: int = 0) -> Tensor:
         """Vectors of variables [batch, variables, width] -> places [batch, places - start, width]."""

@@ -65,7 +65,7 @@ class Heads(nn.Module):
             for name, parameter in self.linear.named_parameters():
                 nn.init.zeros_(parameter) if name.endswith("bias") else nn.init.normal_(parameter, std=0.02)
         self.source_target = SourceTarget(layout, width, inner) if kind == "squares" and "action" in sizes else None
-        self._plans: dict[tuple[int, str, int, int], tuple[Tensor, Tensor | None, Tensor]] = {}
+        self._plans: dict[tuple[int, str, int, int, torch.device], tuple[Tensor, Tensor | None, Tensor]] = {}
 
     def forward(
         self,
@@ -82,7 +82,7 @@ class Heads(nn.Module):
         """
         out: Logits = {}
         for group in layout.groups if groups is None else groups:
-            places, order, state = self._plan(layout, group)
+            places, order, state = self._plan(layout, group, hidden.device)
             here = hidden[:, places - shift]  # [batch, distinct places, width]
             if self.kind == "vocabulary":
                 logits = here @ embedding.type_rows(group.type, group.size).t()
@@ -98,9 +98,9 @@ class Heads(nn.Module):
             out[group.type] = logits
         return out
 
-    def _plan(self, layout: Layout, group: Group) -> tuple[Tensor, Tensor | None, Tensor]:
+    def _plan(self, layout: Layout, group: Group, device: torch.device) -> tuple[Tensor, Tensor | None, Tensor]:
         """The distinct places of a group, the order of its outputs (None: as they come), an action's square places."""
-        key = (layout.horizon, group.type, int(group.variables[0]), len(group.variables))
+        key = (layout.horizon, group.type, int(group.variables[0]), len(group.variables), device)
         if key not in self._plans:
             distinct, inverse = np.unique(group.places, return_inverse=True)
             each = layout.per_place(group.type) if self.kind != "vocabulary" else 1
@@ -114,8 +114,8 @@ class Heads(nn.Module):
                     state.extend(range(segment.place, segment.place + square_places))
             with torch.inference_mode(False):  # whoever asks first: the plan must serve training too
                 self._plans[key] = (
-                    torch.from_numpy(distinct),
-                    None if identity else torch.from_numpy(order),
-                    torch.tensor(state, dtype=torch.int64),
+                    torch.from_numpy(distinct).to(device),
+                    None if identity else torch.from_numpy(order).to(device),
+                    torch.tensor(state, dtype=torch.int64, device=device),
                 )
         return self._plans[key]

@@ -36,7 +36,7 @@ def write_whole(path: Path, data: bytes) -> None:
 def save_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, object]) -> None:
     """Tensors and a few plain facts as one safetensors file."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    contiguous = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+    contiguous = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     save_file(contiguous, temporary, metadata={"format": FORMAT, "about": json.dumps(about)})
     with temporary.open("rb") as file:
         os.fsync(file.fileno())

@@ -7,6 +7,7 @@ process and many take the same steps.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -37,6 +38,7 @@ class World:
 
     rank: int
     size: int
+    local: int = 0  # number among the processes of this machine, and so of its GPU
 
     @classmethod
     def join(cls) -> World:
@@ -45,7 +47,7 @@ class World:
             return cls(0, 1)
         if not dist.is_initialized():
             dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
-        return cls(dist.get_rank(), dist.get_world_size())
+        return cls(dist.get_rank(), dist.get_world_size(), int(os.environ["LOCAL_RANK"]))
 
     @contextmanager
     def one_by_one(self) -> Iterator[None]:
@@ -73,10 +75,10 @@ def has_bf16() -> bool:
     return bool(capability.get("avx512_bf16") or capability.get("amx_bf16"))
 
 
-def mixed_precision(choice: str) -> AbstractContextManager[object]:
+def mixed_precision(choice: str, device: torch.device) -> AbstractContextManager[object]:
     """bf16 autocast or nothing."""
     on = choice == "on" or (choice == "auto" and has_bf16())
-    return torch.autocast("cpu", dtype=torch.bfloat16) if on else nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16) if on else nullcontext()
 
 
 def _seed(*parts: int) -> int:
@@ -95,7 +97,8 @@ class Training:
                 f"and these over {world.size} processes: set optimiser.micro_batches to a multiple of {world.size}"
             )
         torch.manual_seed(recipe.seed)
-        self.net = Denoiser(recipe.model)
+        self.device = torch.device("cuda", world.local) if torch.cuda.is_available() else torch.device("cpu")
+        self.net = Denoiser(recipe.model).to(self.device)
         self.process = make_process(recipe.process.kind, recipe.process.timesteps)
         self.optimisers = make_optimisers(self.net, config)
         self.average = Average(self.net, config.ema) if config.ema > 0 else None
@@ -140,13 +143,13 @@ class Training:
             piece = Batch(*(getattr(batch, name)[micro :: config.micro_batches] for name in Batch.__dataclass_fields__))
             generator = torch.Generator().manual_seed(_seed(self.recipe.seed, step, micro))
             torch.manual_seed(_seed(self.recipe.seed, step, micro, 1))  # dropout
-            with mixed_precision(self.recipe.bf16):
+            with mixed_precision(self.recipe.bf16, self.device):
                 losses, hidden = self.process.loss(self.net, piece, layout, self.recipe.loss, generator)
                 # a loss is a mean over its horizon's variables; a variable weighs the same in every horizon
                 total = losses.total * layout.predicted / self.net.layout.predicted
                 if self.net.root_value is not None and bool((piece.value >= 0).any()):
                     scores = self.net.value_logits(hidden, layout).float()
-                    value = F.cross_entropy(scores, piece.value, ignore_index=-1)
+                    value = F.cross_entropy(scores, piece.value.to(self.device), ignore_index=-1)
                     total = total + self.recipe.loss.value * value / self.net.layout.predicted
                     losses.by_type["root value"] = float(value.detach())
             (total / config.micro_batches).backward()  # type: ignore[no-untyped-call]
