@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -37,7 +38,7 @@ SETTINGS = LabelSettings("pv", 1, oracle=OracleSettings(ENGINE, Budget(nodes=NOD
 
 
 def bare_engines() -> float:
-    """Positions a second of engines without us."""
+    """Positions a second of engines that nobody waits for: they get all their commands at once."""
     engines = []
     for part in range(WORKERS):
         commands = ["setoption name Threads value 1", "setoption name Hash value 16"]
@@ -45,16 +46,29 @@ def bare_engines() -> float:
             commands += ["ucinewgame", f"position fen {fen}", f"go nodes {NODES}"]
         process = subprocess.Popen([ENGINE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         engines.append((process, "\n".join(commands) + "\nucinewgame\nquit\n"))
-    start = time.perf_counter()
     for process, text in engines:
         assert process.stdin is not None
         process.stdin.write(text)
         process.stdin.close()
-    for process, _ in engines:
+    ticks: list[float] = []
+
+    def listen(process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
-        process.stdout.read()
+        ticks.extend(time.perf_counter() for line in process.stdout if line.startswith("bestmove"))
+
+    threads = [threading.Thread(target=listen, args=(process,)) for process, _ in engines]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for process, _ in engines:
         process.wait()
-    return len(FENS) / (time.perf_counter() - start)
+    return _pace(ticks)
+
+
+def _pace(ticks: list[float]) -> float:
+    """Positions a second, once the engines have started."""
+    return (len(ticks) - 1) / (max(ticks) - min(ticks))
 
 
 def tasks() -> Iterator[ShardTask]:
@@ -64,18 +78,18 @@ def tasks() -> Iterator[ShardTask]:
 
 
 def our_workers() -> float:
-    """Labels a second once the workers have started."""
+    """Labels a second."""
     ticks: list[float] = []
     for _ in label_locally(tasks(), SETTINGS, WORKERS, lambda _: ticks.append(time.perf_counter())):
         pass
-    return (len(ticks) - 1) / (ticks[-1] - ticks[0])
+    return _pace(ticks)
 
 
 def test_wall_time_is_the_engines() -> None:
-    rounds = [(bare_engines(), our_workers()) for _ in range(3)]
-    ratio = sum(ours for _, ours in rounds) / sum(bare for bare, _ in rounds)
-    print(f"\nlabels/s against bare engines, {WORKERS} workers at {NODES} nodes: {ratio:.2f}")
-    assert ratio >= 0.9
+    ratios = sorted(our_workers() / bare_engines() for _ in range(5))
+    print(f"\nlabels/s against bare engines, {WORKERS} workers at {NODES} nodes, median of")
+    print(", ".join(f"{ratio:.2f}" for ratio in ratios))
+    assert ratios[2] >= 0.9
 
 
 def spent_by_us() -> float:
