@@ -1,8 +1,16 @@
-"""A tiny run with random weights: it imagines nonsense, but by every step that a trained one takes."""
+"""What all tests share: one thread for tensors, and a tiny run with random weights.
+
+The run imagines nonsense, but by every step that a trained one takes.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+# Before torch is imported, and for every program that a test starts: the tensors here are tiny, and several threads
+# that wait for each other on a busy machine take many times longer than one.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 import torch
