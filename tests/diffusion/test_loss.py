@@ -248,6 +248,23 @@ def test_gaussian_diffusion_term_vanishes_for_a_perfect_prediction(make_net) -> 
     assert float(losses.total.detach()) < 1e-6
 
 
+def test_gaussian_loss_does_not_pull_the_vectors_together(make_net) -> None:
+    """If it could, making all vectors alike would be the cheapest way to predict them."""
+    net = make_net(paradigm="s-aa")
+    batch = chess_batch(net.layout, [Line(START, ["e2e4", "e7e5"])] * 20)
+    logits = torch.zeros(20, 2, 1969, requires_grad=True)
+    undecided = SimpleNamespace(
+        embedding=net.embedding,
+        hidden_of_vectors=lambda vectors, layout: vectors.detach(),
+        logits=lambda hidden, layout: {"action": logits},
+    )
+    losses, _ = Gaussian(20).loss(undecided, batch, net.layout, LossConfig(), torch.Generator())  # type: ignore[arg-type]
+    losses.total.backward()
+    assert net.embedding.table.grad is None
+    assert logits.grad is not None
+    assert bool((logits.grad.gather(2, batch.tokens[:, 68:, None]) < 0).all())  # the right moves become likelier
+
+
 def test_processes_by_name() -> None:
     assert isinstance(make_process("multinomial", 7), Multinomial)
     assert make_process("direct", 20).timesteps == 1
