@@ -1,0 +1,75 @@
+"""From the labelled set of a recipe to records: replayed once, kept, made anew when the labels change."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from diffusearch.errors import UserError
+from diffusearch.training.recipe import recipe_from_dict
+from diffusearch.training.sources import open_sources, records_of
+
+LABELLED = Path(__file__).parents[1] / "fixtures" / "labelled"
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Path:
+    shutil.copytree(LABELLED, tmp_path / "labelled", ignore=shutil.ignore_patterns("records-*"))
+    return tmp_path / "labelled"
+
+
+def test_replayed_once_and_anew_when_the_labels_change(labelled: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    cache = str(tmp_path / "cache")
+    first = records_of(labelled, 2, "train", cache, False, said.append)
+    assert len(first) > 100
+    assert first.horizon == 2
+    count = len(said)
+    again = records_of(labelled, 2, "train", cache, False, said.append)
+    assert again.folder == first.folder
+    assert len(said) == count  # nothing to do
+    shard = next(labelled.glob("*.parquet"))
+    os.utime(shard, ns=(1, 1))
+    records_of(labelled, 2, "train", cache, False, said.append)
+    assert len(said) > count
+
+
+def test_splits_are_apart(labelled: Path, tmp_path: Path) -> None:
+    cache = str(tmp_path / "cache")
+    parts = {
+        split: records_of(labelled, 1, split, cache, False, lambda line: None) for split in ("train", "validation")
+    }
+    seen = [
+        {
+            row.tobytes() + bytes([int(black)])
+            for row, black in zip(part.arrays["states"], part.arrays["black"], strict=True)
+        }
+        for part in parts.values()
+    ]
+    assert len(seen[0] & seen[1]) < 0.05 * len(seen[1])  # only what several games share: the first moves
+
+
+def test_values_of_actions_are_one_record_each(labelled: Path, tmp_path: Path) -> None:
+    cache = str(tmp_path / "cache")
+    plain = records_of(labelled, 1, "validation", cache, False, lambda line: None)
+    actions = records_of(labelled, 1, "validation", cache, True, lambda line: None)
+    assert len(actions) > 5 * len(plain)
+    assert int(actions.arrays["values"].max()) < 128  # every one has its value
+
+
+def test_a_recipes_sources(labelled: Path, tmp_path: Path) -> None:
+    data = {"sources": [{"path": str(labelled)}], "cache": str(tmp_path / "cache")}
+    records, validation = open_sources(recipe_from_dict({"model": {"horizon": 2}, "data": data}), lambda line: None)
+    assert len(records) == 1
+    assert validation is not None
+    assert len(validation) < len(records[0])
+    ready = {"sources": [{"path": str(records[0].folder)}], "validation": str(records[0].folder)}
+    with pytest.raises(UserError, match="horizon 2, the model needs 4"):
+        open_sources(recipe_from_dict({"data": ready}), lambda line: None)
+    with pytest.raises(UserError, match="names no data"):
+        open_sources(recipe_from_dict({}), lambda line: None)
+    with pytest.raises(UserError, match="nowhere"):
+        open_sources(recipe_from_dict({"data": {"sources": [{"path": str(tmp_path / "nowhere")}]}}), lambda line: None)
