@@ -77,14 +77,16 @@ def test_show_prints_and_draws(labelled: Path, tmp_path: Path) -> None:
 
 
 def test_check_exits_with_one_when_something_is_wrong(labelled: Path, tmp_path: Path) -> None:
-    for file in labelled.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    (tmp_path / "shard-000002.parquet").unlink()
+    for name in ("manifest.json", "shard-000002.parquet"):
+        (tmp_path / name).write_bytes((labelled / name).read_bytes())
     assert "not in the folder" in call("data", "check", tmp_path, code=1)
-    assert json.loads(call("data", "check", tmp_path, "--json", code=1))["count"] == 1
+    assert json.loads(call("data", "check", tmp_path, "--json", code=1))["count"] == 2
 
 
-def test_selfplay_repeats_with_the_seed(tmp_path: Path, make_engine: Callable[..., str]) -> None:
+def test_selfplay_repeats_with_the_seed(
+    tmp_path: Path, make_engine: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("diffusearch.data.selfplay.LONGEST", 30)
     texts = []
     for seed in (1, 1, 2):
         out = tmp_path / "games.pgn"
