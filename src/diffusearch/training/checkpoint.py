@@ -1,9 +1,9 @@
 """What a run keeps on disk, always whole: a checkpoint to go on from, and weights to play with.
 
-    recipe.toml              the resolved recipe
-    checkpoint.safetensors   weights, average, optimiser state; step and seed (which fix RNG and data cursor)
-    weights.safetensors      the weights to use (the average where there is one)
-    log.csv                  one line for each report
+recipe.toml              the resolved recipe
+checkpoint.safetensors   weights, average, optimiser state; step and seed (which fix RNG and data cursor)
+weights.safetensors      the weights to use (the average where there is one)
+log.csv                  one line for each report
 """
 
 from __future__ import annotations
