@@ -42,7 +42,7 @@ class Absorbing:
         x = torch.where(unknown, torch.from_numpy(layout.sizes), x)
         hidden = net.hidden(x, layout)
         lambdas = time_weight(config.time_weight, t, self.timesteps)
-        return cross_entropy(net.logits(hidden, layout), batch, layout, noised, lambdas, config), hidden
+        return cross_entropy(net.logits(hidden, layout, given=x), batch, layout, noised, lambdas, config), hidden
 
     def sample(
         self,

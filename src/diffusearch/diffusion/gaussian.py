@@ -61,7 +61,7 @@ class Gaussian:
         clean = token_vectors(net, batch.tokens, layout)
         z = noised_vectors(clean, signal, generator)
         hidden = net.hidden_of_vectors(z * _INPUT, layout)
-        logits = net.logits(hidden, layout)
+        logits = net.logits(hidden, layout, given=batch.tokens)
         losses = cross_entropy(logits, batch, layout, noised, (t == 1).float(), config)
         weights = variable_weights(batch, layout, config) * noised
         rate = torch.where(t == 1, 0.0, 0.5 * (self.snr(t - 1) - self.snr(t)))
@@ -104,7 +104,7 @@ class Gaussian:
             expected = torch.empty_like(z)
             for group in layout.groups:
                 columns = torch.from_numpy(group.variables) - fixed
-                logits = net.logits(hidden, layout, (group,))[group.type].float()
+                logits = net.logits(hidden, layout, (group,), given=given)[group.type].float()
                 if group.type == "action":
                     logits, moves, raw_moves = first_move(logits, allowed, decoding)
                 tokens = choose(logits, decoding.temperature if after == 0 else 0.0, generator)

@@ -134,7 +134,7 @@ def _predict(
     tokens, log_likelihood, scores = current.clone(), torch.zeros(current.shape), torch.zeros(current.shape)
     first: list[Tensor] = []
     for group in layout.groups:
-        logits = net.logits(hidden, layout, (group,))[group.type].float()
+        logits = net.logits(hidden, layout, (group,), given=x)[group.type].float()
         columns = torch.from_numpy(group.variables) - fixed
         if group.type == "action":
             logits, *first = first_move(logits, allowed, decoding)

@@ -28,6 +28,7 @@ class ModelConfig:
     head_width: int = 64  # width of the source and destination vectors of the "squares" head
     root_value: bool = False  # an auxiliary head for the value of the root
     carry: bool = False  # imagined states start from what the trunk made of the root's same squares (prefix attention)
+    copy: bool = False  # imagined states start from the root's tokens: the network learns what changes
     trunk: TrunkConfig = field(default_factory=TrunkConfig)
 
     def check(self) -> None:
@@ -83,7 +84,7 @@ class Denoiser(nn.Module):
             learned_positions=config.trunk.positions == "learned",
         )
         self.trunk = Trunk(config.trunk)
-        self.heads = Heads(self.layout, self.embedding, width, config.head, config.head_width)
+        self.heads = Heads(self.layout, self.embedding, width, config.head, config.head_width, copy=config.copy)
         self.root_value = nn.Linear(width, BINS) if config.root_value else None
         self.carry = nn.Linear(width, width) if config.carry else None
         self.shift = int(config.trunk.attention == "causal")
@@ -126,11 +127,17 @@ class Denoiser(nn.Module):
     def forward(self, tokens: Tensor, layout: Layout | None = None, root: Root | None = None) -> Logits:
         """Tokens [batch, variables] -> logits by type; a shorter layout gives a shorter horizon."""
         layout = layout or self.layout
-        return self.logits(self.hidden(tokens, layout, root), layout)
+        return self.logits(self.hidden(tokens, layout, root), layout, given=tokens)
 
-    def logits(self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None) -> Logits:
-        """Hidden states -> logits by type, of all variables or of the given groups (or parts of groups)."""
-        out: Logits = self.heads(hidden, layout, self.embedding, self.shift, groups)
+    def logits(
+        self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None, *, given: Tensor | None = None
+    ) -> Logits:
+        """Hidden states -> logits by type, of all variables or of the given groups (or parts of groups).
+
+        `given` [batch, >= given variables] are the root's tokens, which a model with `copy` needs for states.
+        """
+        given = None if given is None else given.to(hidden.device)
+        out: Logits = self.heads(hidden, layout, self.embedding, self.shift, groups, given)
         return out if self.training else {kind: logits.cpu() for kind, logits in out.items()}
 
     def value_logits(self, hidden: Tensor, layout: Layout) -> Tensor:

@@ -56,7 +56,9 @@ class SourceTarget(nn.Module):
 class Heads(nn.Module):
     """All output heads of a denoiser."""
 
-    def __init__(self, layout: Layout, embedding: Embedding, width: int, kind: str, inner: int) -> None:
+    def __init__(
+        self, layout: Layout, embedding: Embedding, width: int, kind: str, inner: int, *, copy: bool = False
+    ) -> None:
         super().__init__()
         self.kind = kind
         sizes = {group.type: group.size for group in layout.groups}
@@ -65,6 +67,11 @@ class Heads(nn.Module):
             for name, parameter in self.linear.named_parameters():
                 nn.init.zeros_(parameter) if name.endswith("bias") else nn.init.normal_(parameter, std=0.02)
         self.source_target = SourceTarget(layout, width, inner) if kind == "squares" and "action" in sizes else None
+        states = [t for t in sizes if t not in ("action", "value")]
+        self.copy = nn.ModuleDict({t: nn.Linear(width, layout.per_place(t)) for t in states}) if copy else None
+        for name, parameter in self.named_parameters():
+            if name.startswith("copy."):  # at first: very likely nothing has moved
+                nn.init.constant_(parameter, 4.0) if name.endswith("bias") else nn.init.zeros_(parameter)
         self._plans: dict[tuple[int, str, int, int, torch.device], tuple[Tensor, Tensor | None, Tensor]] = {}
 
     def forward(
@@ -74,11 +81,13 @@ class Heads(nn.Module):
         embedding: Embedding,
         shift: int = 0,
         groups: tuple[Group, ...] | None = None,
+        given: Tensor | None = None,
     ) -> Logits:
         """Hidden states [batch, places, width] -> logits by type.
 
         shift = 1: a place is predicted from the place before it (autoregressive), and later places may be missing.
-        `groups` leaves out everything else.
+        `groups` leaves out everything else. `given` [batch, >= given variables] are the root's tokens, from which a
+        model with `copy` starts its imagined states.
         """
         out: Logits = {}
         for group in layout.groups if groups is None else groups:
@@ -88,8 +97,16 @@ class Heads(nn.Module):
                 logits = here @ embedding.type_rows(group.type, group.size).t()
             else:
                 logits = self.linear[group.type](here).view(hidden.shape[0], -1, group.size)
+            gate = None
+            if self.copy is not None and group.type in self.copy:
+                gate = self.copy[group.type](here).view(hidden.shape[0], -1)
             if order is not None:
                 logits = logits[:, order]
+                gate = gate[:, order] if gate is not None else None
+            if gate is not None:
+                logits = logits.scatter_add(
+                    -1, _unmoved(layout, group, given)[..., None], gate[..., None].to(logits.dtype)
+                )
             if group.type == "action" and self.source_target is not None:
                 batch, count, width = here.shape
                 squares = hidden[:, state].view(batch * count, -1, width)
@@ -119,3 +136,11 @@ class Heads(nn.Module):
                     torch.tensor(state, dtype=torch.int64, device=device),
                 )
         return self._plans[key]
+
+
+def _unmoved(layout: Layout, group: Group, given: Tensor | None) -> Tensor:
+    """The tokens [batch, variables of the group] of later states if nothing moved after the root."""
+    if given is None:
+        raise ValueError("a model with `copy` needs the root's tokens to predict states")
+    root, factor, summand = (torch.from_numpy(array[group.variables]).to(given.device) for array in layout.unmoved)
+    return (given[:, root] * factor + summand).clamp(max=group.size - 1)

@@ -40,7 +40,7 @@ class OneStep(nn.Module):
         layout = self.net.layout
         # By way of the variables' vectors: sums of gathered rows are plain operators everywhere, bags are not.
         hidden = self.net.hidden_of_vectors(self.net.embedding.vectors(tokens, layout), layout)
-        out = tuple(self.net.logits(hidden, layout).values())
+        out = tuple(self.net.logits(hidden, layout, given=tokens).values())
         return out if self.net.root_value is None else (*out, self.net.value_logits(hidden, layout))
 
 

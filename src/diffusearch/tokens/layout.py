@@ -160,6 +160,18 @@ class Layout:
         return out
 
     @cached_property
+    def unmoved(self) -> tuple[Ints, Ints, Ints]:
+        """[variables] each: the root's variable, factor and summand of a later state's token if nothing moved."""
+        root = np.zeros(self.variables, dtype=np.int64)
+        factor, summand = np.zeros_like(root), np.zeros_like(root)
+        for segment in self.segments:
+            if segment.kind == "s":
+                span = slice(segment.start, segment.start + len(self.encoding.slots))
+                root[span] = np.arange(len(self.encoding.slots))
+                factor[span], summand[span] = self.encoding.unmoved(segment.ply)
+        return root, factor, summand
+
+    @cached_property
     def root_place(self) -> Ints:
         """[places] for a place of a later state the root's place with the same squares, else -1."""
         out = np.full(self.places, -1, dtype=np.int64)
