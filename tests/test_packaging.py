@@ -104,12 +104,18 @@ def test_every_import_is_declared(wheel: Path) -> None:
     homes = packages_distributions()
     missing: dict[str, str] = {}
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                modules = [alias.name for alias in node.names]
-            else:
-                modules = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
-            for module in {one.partition(".")[0] for one in modules} - sys.stdlib_module_names - {"diffusearch"}:
-                if not {canonicalize_name(home) for home in homes.get(module, [module])} & declared:
-                    missing[module] = str(path.relative_to(ROOT))
+        for module in imported(ast.parse(path.read_text(encoding="utf-8"))) - sys.stdlib_module_names - {"diffusearch"}:
+            if not {canonicalize_name(home) for home in homes.get(module, [module])} & declared:
+                missing[module] = str(path.relative_to(ROOT))
     assert not missing
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """The top modules that a file imports when it runs, so not those for type checkers alone."""
+    if isinstance(tree, ast.If) and isinstance(tree.test, ast.Name) and tree.test.id == "TYPE_CHECKING":
+        return set().union(*map(imported, tree.orelse))
+    if isinstance(tree, ast.Import):
+        return {alias.name.partition(".")[0] for alias in tree.names}
+    if isinstance(tree, ast.ImportFrom):
+        return set() if tree.level else {(tree.module or "").partition(".")[0]}
+    return set().union(*map(imported, ast.iter_child_nodes(tree)))
