@@ -33,7 +33,9 @@ class Scripted:
         self.calls += 1
         return tokens
 
-    def logits(self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None) -> dict[str, Tensor]:
+    def logits(
+        self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None, given: Tensor | None = None
+    ) -> dict[str, Tensor]:
         answers = [self.script(row) for row in hidden.tolist()]
         out = {}
         for group in groups or layout.groups:

@@ -64,7 +64,7 @@ class Table:
     def hidden(self, tokens: torch.Tensor, layout: object) -> torch.Tensor:
         return tokens
 
-    def logits(self, hidden: torch.Tensor, layout: object) -> dict[str, torch.Tensor]:
+    def logits(self, hidden: torch.Tensor, layout: object, given: object = None) -> dict[str, torch.Tensor]:
         x = tuple(hidden.numpy().T)
         return {
             "coin": torch.from_numpy(np.log(self.coin[x]))[:, None],
@@ -242,7 +242,7 @@ def test_gaussian_diffusion_term_vanishes_for_a_perfect_prediction(make_net) -> 
     sure = SimpleNamespace(
         embedding=net.embedding,
         hidden_of_vectors=lambda vectors, layout: vectors,
-        logits=lambda hidden, layout: {"action": right},
+        logits=lambda hidden, layout, given: {"action": right},
     )
     losses, _ = Gaussian(20).loss(sure, batch, net.layout, LossConfig(), torch.Generator())  # type: ignore[arg-type]
     assert float(losses.total.detach()) < 1e-6
@@ -256,7 +256,7 @@ def test_gaussian_loss_does_not_pull_the_vectors_together(make_net) -> None:
     undecided = SimpleNamespace(
         embedding=net.embedding,
         hidden_of_vectors=lambda vectors, layout: vectors.detach(),
-        logits=lambda hidden, layout: {"action": logits},
+        logits=lambda hidden, layout, given: {"action": logits},
     )
     losses, _ = Gaussian(20).loss(undecided, batch, net.layout, LossConfig(), torch.Generator())  # type: ignore[arg-type]
     losses.total.backward()
