@@ -1,6 +1,6 @@
 """Put a trained run into the package: fp16 weights, and its recipe without the paths of the machine it was made on.
 
-    python tools/ship.py RUN NAME        NAME is one of diffusearch, s-a, s-v
+python tools/ship.py RUN NAME        NAME is one of diffusearch, s-a, s-v
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ PACKAGE = Path(__file__).parent.parent / "src/diffusearch/weights"
 def without_paths(recipe: Recipe, name: str) -> Recipe:
     """The recipe with folders cut down to their last name."""
     sources = tuple(dataclasses.replace(s, path=Path(s.path).name) for s in recipe.data.sources)
-    data = dataclasses.replace(
-        recipe.data, sources=sources, validation=Path(recipe.data.validation).name, cache=""
-    )
+    data = dataclasses.replace(recipe.data, sources=sources, validation=Path(recipe.data.validation).name, cache="")
     return dataclasses.replace(recipe, name=name, data=data, start=Path(recipe.start).name, threads=0)
 
 
