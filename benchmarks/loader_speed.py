@@ -69,9 +69,8 @@ def main() -> None:
             began = time.perf_counter()
             training.take_step()
             consuming = arguments.batch / (time.perf_counter() - began)
-            print(
-                f"{name}: loads {loading:.0f} records/s, trains {consuming:.1f} records/s, ratio {loading / consuming:.0f}"
-            )
+            ratio = loading / consuming
+            print(f"{name}: loads {loading:.0f} records/s, trains {consuming:.1f} records/s, ratio {ratio:.0f}")
 
 
 if __name__ == "__main__":
