@@ -10,7 +10,7 @@ from diffusearch.model.trunk import Trunk, TrunkConfig, rotate
 KINDS = [{"positions": p, "norm": n, "mlp": m} for p, n, m in (("learned", "layer", "gelu"), ("rope", "rms", "swiglu"))]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, KINDS[0] | {"carry": True}])
+@pytest.mark.parametrize("kind", [*KINDS, KINDS[0] | {"grounded": True}])
 def test_prefix_root_is_read_once_exactly(make_net, some_tokens, kind: dict[str, object]) -> None:
     """The cached root serves every step and every imagination: bit for bit what the whole pass gives."""
     net = make_net(attention="prefix", **kind)

@@ -52,7 +52,7 @@ def test_gradients_flow_everywhere(make_net, some_tokens, head: str, attention: 
 
 def test_carried_squares_come_from_the_same_squares(make_net, some_tokens) -> None:
     """An imagined state starts from the root's places, each from its own; moves and values from none."""
-    net = make_net(attention="prefix", carry=True, paradigm="s-avsav", patch=8)
+    net = make_net(attention="prefix", grounded=True, paradigm="s-avsav", patch=8)
     places = net.layout.root_place
     for segment in net.layout.segments:
         if segment.kind == "s" and not segment.given:
@@ -62,8 +62,8 @@ def test_carried_squares_come_from_the_same_squares(make_net, some_tokens) -> No
     sum(out.sum() for out in net(some_tokens(net)).values()).backward()
     assert net.carry is not None
     assert bool((net.carry.weight.grad != 0).any())
-    with pytest.raises(UserError, match="carry"):
-        make_net(attention="full", carry=True)
+    with pytest.raises(UserError, match="grounded"):
+        make_net(attention="full", grounded=True)
 
 
 def test_a_place_tells_its_squares_apart(make_net, some_tokens) -> None:

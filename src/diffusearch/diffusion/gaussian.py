@@ -144,5 +144,5 @@ def expected_vectors(net: Denoiser, logits: Tensor, layout: Layout, group: Group
     """The mean vector under the predicted tokens: logits [batch, n, vocabulary] -> [batch, n, width]."""
     base, _ = net.embedding.indices(layout)
     rows = base[torch.from_numpy(group.variables)][:, None] + torch.arange(group.size, device=base.device)
-    vectors = F.normalize(F.embedding(rows, net.embedding.table.detach()).float(), dim=-1) * _LENGTH
+    vectors = F.normalize(F.embedding(rows, net.embedding.vocabulary().detach()).float(), dim=-1) * _LENGTH
     return torch.einsum("bnv,nvw->bnw", logits.float().to(base.device).softmax(-1), vectors)

@@ -27,8 +27,7 @@ class ModelConfig:
     head: str = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x destination)
     head_width: int = 64  # width of the source and destination vectors of the "squares" head
     root_value: bool = False  # an auxiliary head for the value of the root
-    carry: bool = False  # imagined states start from what the trunk made of the root's same squares (prefix attention)
-    copy: bool = False  # imagined states start from the root's tokens: the network learns what changes
+    grounded: bool = False  # imagined states start from the root, and moves name their squares (prefix attention)
     trunk: TrunkConfig = field(default_factory=TrunkConfig)
 
     def check(self) -> None:
@@ -45,8 +44,8 @@ class ModelConfig:
                 raise UserError(f"{name} = {value!r} is unknown: choose one of {', '.join(allowed)}")
         if self.head == "vocabulary" and self.patch != 1:
             raise UserError(f"head = 'vocabulary' needs patch = 1, not {self.patch}: use 'typed' or 'squares'")
-        if self.carry and self.trunk.attention != "prefix":
-            raise UserError(f"carry = true needs attention = 'prefix', not {self.trunk.attention!r}")
+        if self.grounded and self.trunk.attention != "prefix":
+            raise UserError(f"grounded = true needs attention = 'prefix', not {self.trunk.attention!r}")
         if self.trunk.width % (2 * self.trunk.heads):
             raise UserError(f"width {self.trunk.width} cannot be split evenly over {self.trunk.heads} heads")
 
@@ -82,11 +81,14 @@ class Denoiser(nn.Module):
             width,
             slotted=config.head != "vocabulary" and (config.encoding == "compact" or config.patch > 1),
             learned_positions=config.trunk.positions == "learned",
+            named_moves=config.grounded,
         )
         self.trunk = Trunk(config.trunk)
-        self.heads = Heads(self.layout, self.embedding, width, config.head, config.head_width, copy=config.copy)
+        self.heads = Heads(self.layout, self.embedding, width, config.head, config.head_width, copy=config.grounded)
         self.root_value = nn.Linear(width, BINS) if config.root_value else None
-        self.carry = nn.Linear(width, width) if config.carry else None
+        self.carry = nn.Linear(width, width) if config.grounded else None
+        if self.carry is not None:  # as small as the embeddings that it is added to
+            nn.init.normal_(self.carry.weight, std=0.02)
         self.shift = int(config.trunk.attention == "causal")
 
     @property
@@ -134,7 +136,7 @@ class Denoiser(nn.Module):
     ) -> Logits:
         """Hidden states -> logits by type, of all variables or of the given groups (or parts of groups).
 
-        `given` [batch, >= given variables] are the root's tokens, which a model with `copy` needs for states.
+        `given` [batch, >= given variables] are the root's tokens, which a grounded model needs for states.
         """
         given = None if given is None else given.to(hidden.device)
         out: Logits = self.heads(hidden, layout, self.embedding, self.shift, groups, given)

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout
 
 
@@ -16,7 +17,9 @@ class Embedding(nn.Module):
     carries more than one); otherwise variables of one type share rows, as characters do in the paper.
     """
 
-    def __init__(self, layout: Layout, width: int, *, slotted: bool, learned_positions: bool) -> None:
+    def __init__(
+        self, layout: Layout, width: int, *, slotted: bool, learned_positions: bool, named_moves: bool = False
+    ) -> None:
         super().__init__()
         self.layout, self.slotted = layout, slotted
         self.rows: dict[object, int] = {}  # kind of variable -> its first row
@@ -27,6 +30,10 @@ class Embedding(nn.Module):
                 self.rows[kind] = total
                 total += int(layout.sizes[variable]) + 1  # the last one is the mask
         self.padding = total
+        # With named moves, a move's vector is its own row plus those of the squares that it leaves and reaches.
+        self.squares = (
+            nn.Parameter(torch.randn(2 * 64, width) * 0.02) if named_moves and "action" in self.rows else None
+        )
         self.table = nn.Parameter(torch.randn(total + 1, width) * 0.02)
         with torch.no_grad():
             self.table[self.padding] = 0.0
@@ -40,10 +47,19 @@ class Embedding(nn.Module):
             return variable - segment.start
         return kind
 
+    def vocabulary(self) -> Tensor:
+        """The table of all token vectors [rows, width]."""
+        if self.squares is None:
+            return self.table
+        source, target = (torch.from_numpy(squares).to(self.squares.device) for squares in (moves.SOURCE, moves.TARGET))
+        named = self.squares[source] + self.squares[64 + target]
+        start = self.rows["action"]
+        return self.table + F.pad(named, (0, 0, start, len(self.table) - start - len(named)))
+
     def type_rows(self, kind: str, size: int) -> Tensor:
         """The rows [size, width] of a type's vocabulary without its mask (for tied output weights)."""
         start = self.rows[kind]
-        return self.table[start : start + size]
+        return self.vocabulary()[start : start + size]
 
     def indices(self, layout: Layout) -> tuple[Tensor, Tensor]:
         """First row of each variable [variables], and the variables of each place [places, k] (padded with -1)."""
@@ -68,13 +84,13 @@ class Embedding(nn.Module):
         tokens, patches = tokens.to(base.device), patches[start:end]
         rows = F.pad(tokens + base[: tokens.shape[1]], (0, 1), value=self.padding)  # the last column serves index -1
         bags = rows[:, patches.reshape(-1)].view(-1, patches.shape[1])
-        summed = F.embedding_bag(bags, self.table, mode="sum", padding_idx=self.padding)
+        summed = F.embedding_bag(bags, self.vocabulary(), mode="sum", padding_idx=self.padding)
         return self._placed(summed.view(tokens.shape[0], patches.shape[0], -1), start)
 
     def vectors(self, tokens: Tensor, layout: Layout) -> Tensor:
         """The vector of every variable [batch, variables, width] (for the Gaussian process)."""
         base, _ = self.indices(layout)
-        return F.embedding(tokens.to(base.device) + base[: tokens.shape[1]], self.table)
+        return F.embedding(tokens.to(base.device) + base[: tokens.shape[1]], self.vocabulary())
 
     def gather(self, vectors: Tensor, layout: Layout, start: int = 0) -> Tensor:
         """Vectors of variables [batch, variables, width] -> places [batch, places - start, width]."""

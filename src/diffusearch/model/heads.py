@@ -87,7 +87,7 @@ class Heads(nn.Module):
 
         shift = 1: a place is predicted from the place before it (autoregressive), and later places may be missing.
         `groups` leaves out everything else. `given` [batch, >= given variables] are the root's tokens, from which a
-        model with `copy` starts its imagined states.
+        grounded model starts its imagined states.
         """
         out: Logits = {}
         for group in layout.groups if groups is None else groups:
@@ -141,6 +141,6 @@ class Heads(nn.Module):
 def _unmoved(layout: Layout, group: Group, given: Tensor | None) -> Tensor:
     """The tokens [batch, variables of the group] of later states if nothing moved after the root."""
     if given is None:
-        raise ValueError("a model with `copy` needs the root's tokens to predict states")
+        raise ValueError("a grounded model needs the root's tokens to predict states")
     root, factor, summand = (torch.from_numpy(array[group.variables]).to(given.device) for array in layout.unmoved)
     return (given[:, root] * factor + summand).clamp(max=group.size - 1)
