@@ -11,7 +11,8 @@ from pathlib import Path
 
 import torch
 
-from diffusearch.training.checkpoint import load_tensors, save_tensors, write_whole
+from diffusearch.files import write_whole
+from diffusearch.training.checkpoint import load_tensors, save_tensors
 from diffusearch.training.recipe import Recipe, load_recipe, recipe_text
 from diffusearch.weights import NAMES
 

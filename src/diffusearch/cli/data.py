@@ -117,13 +117,13 @@ def selfplay(
 
     from diffusearch.data.engine import find_engine
     from diffusearch.data.selfplay import play_games
-    from diffusearch.data.shards import write_atomically
+    from diffusearch.files import write_whole
 
     if games < 1 or nodes < 1:
         raise UserError(f"--games {games} and --nodes {nodes} must be 1 or more")
     played = track(play_games(find_engine(engine), games, nodes, seed), "games", games, console=Console(stderr=True))
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(out, "".join(f"{game}\n\n" for game in played).encode())
+    write_whole(out, "".join(f"{game}\n\n" for game in played).encode())
     typer.echo(f"{out}: {games} games")
 
 
@@ -136,15 +136,15 @@ def show(
 ) -> None:
     """Counts, histograms of rating, phase and value, the duplicate rate, and a few boards."""
     from diffusearch.data.manifest import read_manifest
-    from diffusearch.data.shards import write_atomically
     from diffusearch.data.show import board_svg, board_text, summarise
+    from diffusearch.files import write_whole
 
     summary = summarise(path, boards)
     manifest = read_manifest(path) if path.is_dir() else None
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
         for number, row in enumerate(summary.examples):
-            write_atomically(svg / f"position-{number}.svg", board_svg(row).encode())
+            write_whole(svg / f"position-{number}.svg", board_svg(row).encode())
     if as_json:
         source = {"counts": manifest.counts, "engine": manifest.engine} if manifest else {}
         typer.echo(json.dumps({**vars(summary), **source}))

@@ -208,8 +208,8 @@ def openings(
 
     from diffusearch.agents.build import agent as build
     from diffusearch.evaluation.openings import book_text, make_openings
-    from diffusearch.evaluation.record import write_whole
     from diffusearch.evaluation.session import progress_bar
+    from diffusearch.files import write_whole
 
     with build(judge) as player, progress_bar("openings", count) as progress:
 
@@ -252,8 +252,8 @@ def tournament(
     from diffusearch.evaluation import tournament as event
     from diffusearch.evaluation.games import Rules
     from diffusearch.evaluation.openings import read_book
-    from diffusearch.evaluation.record import write_whole
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
+    from diffusearch.files import write_whole
 
     names = [name for text in (*agents, *(more or ())) for name in text.split()]
     held = _anchor(anchor, names)

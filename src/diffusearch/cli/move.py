@@ -106,8 +106,8 @@ def explain(
 ) -> None:
     """Draw a position with imagined lines as numbered arrows, and the strip of imagined boards."""
     from diffusearch.agents.build import agent as build
+    from diffusearch.files import write_whole
     from diffusearch.play.pictures import case_picture, strip_picture
-    from diffusearch.training.checkpoint import write_whole
 
     if out.suffix != ".svg":
         raise UserError(f"--out {out} is no .svg file: pictures are written as SVG")

@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diffusearch.data.shards import FORMAT, write_atomically
+from diffusearch.data.shards import FORMAT
 from diffusearch.data.streams import STDIN, pool_name, sha256
 from diffusearch.data.tasks import ShardInfo
 from diffusearch.errors import UserError
+from diffusearch.files import write_whole
 
 FILE = "manifest.json"
 
@@ -32,7 +33,7 @@ class Manifest:
     shards: list[dict[str, Any]] = field(default_factory=list)  # file, rows, sha256
 
     def write(self, folder: Path) -> None:
-        write_atomically(folder / FILE, (json.dumps(asdict(self), indent=2, sort_keys=True) + "\n").encode())
+        write_whole(folder / FILE, (json.dumps(asdict(self), indent=2, sort_keys=True) + "\n").encode())
 
     def must_match(self, earlier: Manifest, folder: Path) -> None:
         """Refuse to continue a run that was another one."""

@@ -7,7 +7,6 @@ is enough to continue from, whenever the run was killed.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ import pyarrow.parquet as pq
 from diffusearch.data.labelling import Row
 from diffusearch.data.tasks import ShardInfo
 from diffusearch.errors import UserError
+from diffusearch.files import write_whole
 
 FORMAT = 1
 _NAME = pa.dictionary(pa.int16(), pa.string())
@@ -44,28 +44,13 @@ SCHEMA = pa.schema(
 )
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """A file that is either there and whole, or not there."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)  # the new name too survives a power cut
-    finally:
-        os.close(folder)
-
-
 def write_shard(folder: Path, info: ShardInfo, rows: Sequence[Row]) -> None:
     """The same rows give the same bytes."""
     about = {"index": info.index, "entries_end": info.entries_end, "digest": info.digest, "counts": dict(info.counts)}
     schema = SCHEMA.with_metadata({"diffusearch": json.dumps({"format": FORMAT, **about}, sort_keys=True)})
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), sink, compression="zstd")
-    write_atomically(folder / info.file, sink.getvalue().to_pybytes())
+    write_whole(folder / info.file, sink.getvalue().to_pybytes())
 
 
 def read_info(path: Path) -> ShardInfo:

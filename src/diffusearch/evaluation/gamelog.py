@@ -9,7 +9,7 @@ from pathlib import Path
 
 from diffusearch.errors import UserError
 from diffusearch.evaluation.games import Played
-from diffusearch.evaluation.record import write_whole
+from diffusearch.files import write_whole
 
 
 class GameLog:

@@ -13,14 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from diffusearch.data.shards import write_atomically
 from diffusearch.errors import UserError
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all: a reader (or a kill) never meets half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, content.encode() if isinstance(content, str) else content)
+from diffusearch.files import write_whole
 
 
 def data_hash(files: list[Path]) -> str:

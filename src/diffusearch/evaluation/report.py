@@ -10,7 +10,7 @@ from typing import Any
 from diffusearch.errors import UserError
 from diffusearch.evaluation import crosstable, pictures
 from diffusearch.evaluation.paper import paper_figure, paper_name
-from diffusearch.evaluation.record import write_whole
+from diffusearch.files import write_whole
 
 KINDS = ("actions", "puzzles", "futures", "latency", "tournament")
 Results = dict[str, list[dict[str, Any]]]

@@ -17,8 +17,8 @@ from diffusearch.evaluation.games import Fixture, Played, Rules
 from diffusearch.evaluation.intervals import percentile_interval
 from diffusearch.evaluation.openings import Opening
 from diffusearch.evaluation.ratings import Ratings, Result, rate
-from diffusearch.evaluation.record import write_whole
 from diffusearch.evaluation.workers import Task, run
+from diffusearch.files import write_whole
 
 
 def pairings(agents: Sequence[str], gauntlet: bool = False) -> list[tuple[str, str]]:

@@ -21,9 +21,9 @@ import torch
 from torch import Tensor, nn
 
 from diffusearch.errors import UserError
+from diffusearch.files import write_whole
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.run import Run
-from diffusearch.training.checkpoint import write_whole
 from diffusearch.training.recipe import recipe_text
 
 TOLERANCE = 1e-3  # of logits; both sides compute in float32

@@ -166,7 +166,7 @@ def _tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
     from diffusearch.evaluation import tournament as event
     from diffusearch.evaluation.games import Rules
     from diffusearch.evaluation.openings import read_book
-    from diffusearch.evaluation.record import write_whole
+    from diffusearch.files import write_whole
 
     names, book, rules = list(ready.values()), read_book(), Rules()
     fixtures = event.schedule(event.pairings(names), setting.games, len(book))
@@ -188,7 +188,7 @@ def _tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
 def _draw_cases(ready: dict[str, str], setting: Setting) -> list[Path]:
     from diffusearch.agents.build import agent as build
     from diffusearch.evaluation.puzzles import read_puzzles
-    from diffusearch.evaluation.record import write_whole
+    from diffusearch.files import write_whole
     from diffusearch.play.pictures import case_picture
 
     assert setting.puzzles is not None

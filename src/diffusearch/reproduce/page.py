@@ -7,8 +7,8 @@ from typing import Any
 
 from diffusearch.evaluation import pictures
 from diffusearch.evaluation.paper import paper_figure, paper_tables
-from diffusearch.evaluation.record import write_whole
 from diffusearch.evaluation.report import futures_table, percent, table
+from diffusearch.files import write_whole
 from diffusearch.reproduce.driver import Made, Setting
 from diffusearch.reproduce.exhibit import Exhibit
 

@@ -18,19 +18,10 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from diffusearch.errors import UserError
+from diffusearch.files import put_in_place
 from diffusearch.training.muon import Muon
 
 FORMAT = "diffusearch-1"
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, object]) -> None:
@@ -38,9 +29,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, object
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     contiguous = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     save_file(contiguous, temporary, metadata={"format": FORMAT, "about": json.dumps(about)})
-    with temporary.open("rb") as file:
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    put_in_place(temporary, path)
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, object]]:

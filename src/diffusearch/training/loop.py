@@ -23,6 +23,7 @@ from diffusearch.data.loader import Batch, Mixture, mirrored, tokenise
 from diffusearch.data.records import Records
 from diffusearch.diffusion.process import make_process
 from diffusearch.errors import UserError
+from diffusearch.files import write_whole
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.training import checkpoint
 from diffusearch.training.log import Log, Report
@@ -265,7 +266,7 @@ def train(
         if training.average is not None:
             training.average = Average(training.net, recipe.optimiser.ema)
     if world.rank == 0:
-        checkpoint.write_whole(out / "recipe.toml", recipe_text(recipe).encode())
+        write_whole(out / "recipe.toml", recipe_text(recipe))
     log = Log(out, training.steps, training.step, report if world.rank == 0 else lambda line: None)
     watch, began, over = recipe.watch, time.monotonic(), False
     while training.step < training.steps and not training.out_of_patience:
