@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -86,9 +87,13 @@ class Denoiser(nn.Module):
         self.trunk = Trunk(config.trunk)
         self.heads = Heads(self.layout, self.embedding, width, config.head, config.head_width, copy=config.grounded)
         self.root_value = nn.Linear(width, BINS) if config.root_value else None
+        # Grounded: a place of an imagined state starts from what the trunk made of the root's same squares (carry) and
+        # from the move that leads to it (follow).
         self.carry = nn.Linear(width, width) if config.grounded else None
-        if self.carry is not None:  # as small as the embeddings that it is added to
-            nn.init.normal_(self.carry.weight, std=0.02)
+        self.follow = nn.Linear(width, width) if config.grounded else None
+        if self.carry is not None and self.follow is not None:
+            nn.init.normal_(self.carry.weight, std=0.02)  # hidden states are large, embeddings small
+            nn.init.eye_(self.follow.weight)
         self.shift = int(config.trunk.attention == "causal")
 
     @property
@@ -120,9 +125,12 @@ class Denoiser(nn.Module):
         return self._future(places[:, layout.given_places :], Root(root_hidden, past), layout)
 
     def _future(self, places: Tensor, root: Root, layout: Layout) -> Tensor:
-        if self.carry is not None:
-            same = torch.from_numpy(layout.root_place[layout.given_places :]).to(places.device)
-            places = places + F.pad(self.carry(root.hidden), (0, 0, 0, 1))[:, same]  # the padding serves index -1
+        if self.carry is not None and self.follow is not None:
+            start = layout.given_places
+            same = torch.from_numpy(layout.root_place[start:]).to(places.device)
+            move = torch.from_numpy(np.maximum(layout.move_place[start:] - start, -1)).to(places.device)
+            carried, followed = F.pad(self.carry(root.hidden), (0, 0, 0, 1)), F.pad(self.follow(places), (0, 0, 0, 1))
+            places = places + carried[:, same] + followed[:, move]  # the padding serves index -1
         future, _ = self.trunk(places, root.past)
         return torch.cat([root.hidden.expand(future.shape[0], -1, -1), future], dim=1)
 

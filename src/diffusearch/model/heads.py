@@ -71,7 +71,7 @@ class Heads(nn.Module):
         self.copy = nn.ModuleDict({t: nn.Linear(width, layout.per_place(t)) for t in states}) if copy else None
         for name, parameter in self.named_parameters():
             if name.startswith("copy."):  # at first: very likely nothing has moved
-                nn.init.constant_(parameter, 4.0) if name.endswith("bias") else nn.init.zeros_(parameter)
+                nn.init.constant_(parameter, 6.0) if name.endswith("bias") else nn.init.zeros_(parameter)
         self._plans: dict[tuple[int, str, int, int, torch.device], tuple[Tensor, Tensor | None, Tensor]] = {}
 
     def forward(

@@ -181,6 +181,16 @@ class Layout:
         return out
 
     @cached_property
+    def move_place(self) -> Ints:
+        """[places] for a place of a later state the place of the action that leads to it, else -1."""
+        out = np.full(self.places, -1, dtype=np.int64)
+        for segment in self.segments:
+            before = self.segment("a", segment.ply - 1)
+            if segment.kind == "s" and not segment.given and before is not None:
+                out[segment.place : segment.place + len(self.state_places)] = before.place
+        return out
+
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The predicted variables by type, in the order in which the types first occur."""
         found: dict[str, list[int]] = {}
