@@ -1,0 +1,136 @@
+"""One 20-step decode of the paper's model at batch 1, against 20 full-vocabulary passes of a `transformers` GPT-2.
+
+Both have the same weights and decode easy-first with carried-over tokens; the plain one computes all logits of all
+places at every step. Prints the ratio of the medians, and in how many positions both choose the same move.
+
+    python benchmarks/decoding_speed.py [--run RUN] [--positions 20]
+
+Without --run (a run of recipes/paper-10k.toml) the weights are random.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+from pathlib import Path
+
+import chess
+import torch
+from torch import Tensor
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.sampling import time_grid
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.run import Run
+from diffusearch.training.recipe import recipe_from_dict
+
+STEPS = 20
+
+
+def same_weights(net: Denoiser) -> GPT2LMHeadModel:
+    """A GPT-2 with the weights of a denoiser of the paper's shape."""
+    trunk, table = net.config.trunk, net.embedding.table
+    places = net.embedding.places
+    assert places is not None
+    config = GPT2Config(
+        vocab_size=len(table), n_positions=len(places), n_embd=trunk.width, n_layer=trunk.layers, n_head=trunk.heads,
+        attn_implementation="eager", bos_token_id=0, eos_token_id=0,
+    )  # fmt: skip
+    plain = GPT2LMHeadModel(config).eval()
+    with torch.no_grad():
+        plain.transformer.wte.weight.copy_(table)
+        plain.transformer.wpe.weight.copy_(places)
+        plain.transformer.ln_f.load_state_dict(net.trunk.norm.state_dict())
+        for theirs, ours in zip(plain.transformer.h, net.trunk.blocks, strict=True):
+            theirs.ln_1.load_state_dict(ours.attention_norm.state_dict())
+            theirs.ln_2.load_state_dict(ours.mlp_norm.state_dict())
+            pairs = (
+                (theirs.attn.c_attn, ours.attention.qkv),
+                (theirs.attn.c_proj, ours.attention.out),
+                (theirs.mlp.c_fc, ours.mlp.up),
+                (theirs.mlp.c_proj, ours.mlp.down),
+            )
+            for conv, linear in pairs:
+                conv.weight.copy_(linear.weight.t())
+                conv.bias.copy_(linear.bias)
+    return plain
+
+
+@torch.inference_mode()
+def plain_decode(plain: GPT2LMHeadModel, net: Denoiser, given: Tensor, allowed: Tensor) -> int:
+    """The first move after 20 whole passes."""
+    layout = net.layout
+    base, _ = net.embedding.indices(layout)
+    sizes = torch.from_numpy(layout.sizes)
+    fixed, targets = layout.given_variables, layout.predicted
+    x = torch.cat([given[0], sizes[fixed:]])
+    visible = torch.zeros(targets, dtype=torch.bool)
+    everyone = torch.zeros(1, 1, layout.places, layout.places)  # full attention: nothing is masked
+    vocabulary = torch.arange(len(net.embedding.table))
+    inside = (vocabulary >= base[fixed:, None]) & (vocabulary < (base + sizes)[fixed:, None])
+    inside[0, base[fixed] : base[fixed] + sizes[fixed]] = allowed[0]
+    grid = time_grid(STEPS, STEPS)
+    for after in grid[1:]:
+        logits = plain((x + base)[None], attention_mask=everyone).logits[0, fixed:]
+        log_p = logits.masked_fill(~inside, float("-inf")).log_softmax(-1)
+        best, token = log_p.max(-1)
+        keep = targets - targets * after // STEPS
+        chosen = best.masked_fill(visible, float("inf")).topk(keep).indices
+        fresh = torch.zeros_like(visible).index_fill_(0, chosen, True) & ~visible
+        x[fixed:] = torch.where(fresh, token - base[fixed:], x[fixed:])
+        visible |= fresh
+    return int(x[fixed])
+
+
+def positions(count: int) -> list[chess.Board]:
+    """Positions of random games."""
+    rng, boards = random.Random(0), []
+    while len(boards) < count:
+        board = chess.Board()
+        for _ in range(rng.randrange(4, 60)):
+            if board.is_game_over():
+                break
+            board.push(rng.choice(list(board.legal_moves)))
+        if not board.is_game_over():
+            boards.append(board)
+    return boards
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--run", type=Path)
+    parser.add_argument("--positions", type=int, default=20)
+    arguments = parser.parse_args()
+    if arguments.run:
+        run = Run.load(arguments.run)
+    else:
+        recipe = recipe_from_dict({})
+        torch.manual_seed(0)
+        run = Run(recipe, Denoiser(recipe.model))
+        with torch.no_grad():
+            for parameter in run.net.parameters():
+                parameter.mul_(2.0)  # fresh weights answer nearly alike: give them opinions
+    plain = same_weights(run.net)
+    seconds: dict[str, list[float]] = {"ours": [], "plain": []}
+    same = 0
+    for board in positions(arguments.positions):
+        given, allowed = run.given([board], run.layout), run.allowed([board], None)
+        began = time.perf_counter()
+        ours = run.process.sample(run.net, given, run.layout, Decoding(steps=STEPS), torch.Generator(), allowed)
+        seconds["ours"].append(time.perf_counter() - began)
+        began = time.perf_counter()
+        theirs = plain_decode(plain, run.net, given, allowed)
+        seconds["plain"].append(time.perf_counter() - began)
+        same += int(ours.tokens[0, run.layout.given_variables]) == theirs
+    middle = {name: statistics.median(times) for name, times in seconds.items()}
+    print(f"threads {torch.get_num_threads()}, {STEPS} steps, {run.layout.places} places")
+    for name, value in middle.items():
+        print(f"{name:6s} {1000 * value:8.1f} ms a move")
+    print(f"ratio {middle['plain'] / middle['ours']:.2f}; the same move in {same} of {arguments.positions} positions")
+
+
+if __name__ == "__main__":
+    main()
