@@ -69,10 +69,8 @@ def test_the_wheel_holds_page_recipes_and_data(wheel: Path) -> None:
     assert not [name for name in held if name.startswith(("tests/", "web/", "benchmarks/"))]
 
 
-def test_it_plays_a_move_in_a_clean_environment(clean: Path, tiny_run: Path, tmp_path: Path) -> None:
-    packaged = (PACKAGE / "weights" / "diffusearch" / "weights.safetensors").is_file()
-    weights = [] if packaged else ["--weights", str(tiny_run)]
-    found = json.loads(run(clean / "diffusearch", "move", chess.STARTING_FEN, *weights, "--json", cwd=tmp_path))
+def test_it_plays_a_move_in_a_clean_environment(clean: Path, tmp_path: Path) -> None:
+    found = json.loads(run(clean / "diffusearch", "move", chess.STARTING_FEN, "--json", cwd=tmp_path))
     assert chess.Move.from_uci(found["move"]) in chess.Board().legal_moves
     assert found["line"][0] == found["move"]
 
@@ -90,8 +88,7 @@ def test_its_parts_are_its_own(clean: Path, tmp_path: Path) -> None:
     assert all(Path(path).is_relative_to(clean.parent) for path in paths), paths
     findings = json.loads(run(clean / "diffusearch", "doctor", "--json", cwd=tmp_path))["findings"]
     good = {finding["what"] for finding in findings if finding["good"]}
-    there = {f"weights {name}" for name in NAMES if (PACKAGE / "weights" / name / "weights.safetensors").is_file()}
-    assert {"Python", "torch", "page", *there} <= good, findings
+    assert {"Python", "torch", "page", *(f"weights {name}" for name in NAMES)} <= good, findings
 
 
 def test_every_import_is_declared(wheel: Path) -> None:

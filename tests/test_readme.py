@@ -20,12 +20,9 @@ import pytest
 
 from diffusearch.training.recipe import load_recipe
 from diffusearch.training.shelf import find_recipe, named_recipes
-from diffusearch.weights import NAMES
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-WEIGHTS = all((ROOT / "src/diffusearch/weights" / name / "weights.safetensors").is_file() for name in NAMES)
-needs_weights = pytest.mark.skipif(not WEIGHTS, reason="the packaged weights are not in this checkout")
 
 SMALL = "optimiser.steps=2 optimiser.batch=4 optimiser.warmup=1 optimiser.epochs=0 watch.validate_records=4"
 SMALL += " model.trunk.layers=1 model.trunk.width=48 model.trunk.heads=2 data.cache=cache"
@@ -103,7 +100,6 @@ def test_training_ones_own(page: types.ModuleType, desk: Path) -> None:
         run(shortened(command), desk)
 
 
-@needs_weights
 def test_asking_and_measuring(page: types.ModuleType, desk: Path) -> None:
     for command in commands(page):
         if not own_weights(command) and not command.startswith(LOOKED_AT):
@@ -118,7 +114,6 @@ def test_every_named_recipe_is_there(page: types.ModuleType) -> None:
         load_recipe(find_recipe(name))
 
 
-@needs_weights
 def test_consoles_print_what_stands_there(page: types.ModuleType) -> None:
     for block in page.blocks("console"):
         for one in page.shown(block):
@@ -156,7 +151,6 @@ def test_play_serves_the_page(page: types.ModuleType) -> None:
             server.terminate()
 
 
-@needs_weights
 def test_python_runs(page: types.ModuleType, desk: Path) -> None:
     (code,) = page.blocks("python")
     lines = [line for line in code.splitlines() if line]
@@ -170,7 +164,5 @@ def test_links_lead_somewhere() -> None:
     for name in ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))):
         text = (ROOT / name).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#\s]+)\)", text):
-            if "://" not in target and (
-                WEIGHTS or not target.endswith(".svg")
-            ):  # the picture is drawn with the weights
+            if "://" not in target:
                 assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"

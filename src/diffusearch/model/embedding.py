@@ -30,10 +30,10 @@ class Embedding(nn.Module):
                 self.rows[kind] = total
                 total += int(layout.sizes[variable]) + 1  # the last one is the mask
         self.padding = total
-        # With named moves, a move's vector is its own row plus those of the squares that it leaves and reaches.
-        self.squares = (
-            nn.Parameter(torch.randn(2 * 64, width) * 0.02) if named_moves and "action" in self.rows else None
-        )
+        # With named moves, a move's vector is its own row plus those of the squares that it leaves and reaches, which
+        # are large enough to be heard next to the hidden states of the root.
+        named = named_moves and "action" in self.rows
+        self.squares = nn.Parameter(torch.randn(2 * 64, width) * 0.25) if named else None
         self.table = nn.Parameter(torch.randn(total + 1, width) * 0.02)
         with torch.no_grad():
             self.table[self.padding] = 0.0
