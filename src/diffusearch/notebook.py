@@ -41,7 +41,7 @@ class Model:
         position: str | chess.Board = chess.STARTING_FEN,
         *,
         steps: int = 20,
-        order: str = "confidence",
+        order: str = "plies",
         imaginations: int = 1,
         temperature: float = 0.0,
         seed: int = 0,

@@ -12,9 +12,10 @@ from diffusearch.diffusion.autoregressive import Autoregressive
 from diffusearch.diffusion.decoding import ORDERS, Decoding, choose
 from diffusearch.diffusion.gaussian import Gaussian
 from diffusearch.diffusion.multinomial import Multinomial
-from diffusearch.diffusion.sampling import Sample, time_grid
+from diffusearch.diffusion.sampling import Sample, schedule, time_grid
 from diffusearch.errors import UserError
 from diffusearch.tokens.layout import layout
+from diffusearch.tokens.layout import layout as make_layout
 
 LAYOUT = layout("s-aa", 4, "compact", 8)  # four actions behind the root
 ROOT = torch.zeros((1, 68), dtype=torch.long)
@@ -210,7 +211,7 @@ def test_every_choice_ends_with_a_whole_record(make_net, steps: int, order: str,
         sample = process.sample(net, given, net.layout, choice, torch.Generator().manual_seed(0))
         assert bool((sample.tokens < torch.from_numpy(net.layout.sizes)).all())
         assert bool((sample.log_probability < 0).all())
-        assert sample.steps.tolist() == [steps] * 2
+        assert sample.steps.tolist() == [min(steps, len(schedule(net.layout, choice, 20)))] * 2
 
 
 def test_multinomial_film_shows_only_what_is_fixed(scripted) -> None:
@@ -272,3 +273,14 @@ def test_gaussian_legality_and_seed(make_net) -> None:
     assert torch.equal(draws[0].tokens, draws[1].tokens)
     assert torch.equal(draws[0].log_probability, draws[1].log_probability)
     assert not torch.equal(draws[0].log_probability, draws[2].log_probability)
+
+
+def test_plies_fix_a_whole_segment_at_a_call() -> None:
+    layout = make_layout("s-asa", 3, "compact", 8)
+    calls = schedule(layout, Decoding(order="plies"), 20)
+    assert [keep for *_, keep in calls] == [1, 69, 70, 138, 139]  # a_0, s_1, a_1, s_2, a_2
+    assert calls[0][0] == 20
+    assert calls[-1][1] == 0
+    fewer = schedule(layout, Decoding(order="plies", steps=2), 20)
+    assert [keep for *_, keep in fewer] == [70, 139]
+    assert [keep for *_, keep in schedule(layout, Decoding(order="plies", steps=1), 20)] == [139]

@@ -192,7 +192,14 @@ def _first_play(text: str) -> float | str:
 
 UNIT = real(0.0, 1.0)
 
-ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right")  # as in diffusion.decoding, which needs torch
+ORDERS = (
+    "confidence",
+    "margin",
+    "entropy",
+    "random",
+    "left-to-right",
+    "plies",
+)  # as in diffusion.decoding, which needs torch
 
 _ALL = (
     Player(
@@ -201,7 +208,7 @@ _ALL = (
         "imagines the future with its move: discrete diffusion",
         (
             Option("steps", integer(1, 1000), 20, "denoising steps"),
-            Option("order", choice(*ORDERS), "confidence", "which variables are fixed first"),
+            Option("order", choice(*ORDERS), "plies", "which variables are fixed first"),
             Option("k", integer(1, 1024), 1, "imaginations side by side; the likeliest is played"),
             Option("remask", SWITCH, False, "variables fixed early may be noised again"),
             Option("move_last", SWITCH, False, "keep the move open until the last step"),

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from diffusearch.errors import UserError
 
-ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right")
+ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right", "plies")
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Decoding:
     """How an imagination is decoded."""
 
     steps: int = 20  # network calls, 1..T; 1 = everything at once
-    order: str = "confidence"  # easy first by log-likelihood (paper), margin or entropy; random; left-to-right
+    order: str = "confidence"  # easy first by log-likelihood (paper), margin, entropy; random; left-to-right; plies
     remask: bool = False  # whether variables fixed earlier may be noised again when they become doubtful
     move_last: bool = False  # keep the first move open until the last step
     temperature: float = 0.0  # 0 = arg-max

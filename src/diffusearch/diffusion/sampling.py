@@ -42,6 +42,24 @@ def time_grid(steps: int, timesteps: int) -> list[int]:
     return [round(timesteps * (steps - i) / steps) for i in range(steps + 1)]
 
 
+def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[int, int, int]]:
+    """For each network call the times before and after it, and how many variables are visible then.
+
+    In the order "plies" a call fixes a whole move or a whole state (several, if there are fewer steps than those), so
+    that nothing is imagined before the move that leads to it.
+    """
+    targets = layout.predicted
+    if decoding.order != "plies":
+        grid = time_grid(decoding.steps, timesteps)
+        return [(now, after, targets - math.floor(targets * after / timesteps)) for now, after in pairwise(grid)]
+    starts = [segment.start - layout.given_variables for segment in layout.segments if not segment.given]
+    ends = [*starts[1:], targets]
+    calls = min(decoding.steps, len(ends))
+    keeps = [ends[math.ceil((call + 1) * len(ends) / calls) - 1] for call in range(calls)]
+    times = [timesteps, *(round(timesteps * (1 - keep / targets)) for keep in keeps)]
+    return [(now, after, keep) for (now, after), keep in zip(pairwise(times), keeps, strict=True)]
+
+
 @torch.inference_mode()
 def denoise(
     net: Denoiser,
@@ -72,8 +90,7 @@ def denoise(
     moves, raw_moves = torch.zeros(shape), torch.zeros(shape)
     film = [torch.cat([given, masks], dim=1)] if decoding.film else []
     value = None
-    grid = time_grid(decoding.steps, timesteps)
-    for now, after in pairwise(grid):
+    for now, after, keep in schedule(layout, decoding, timesteps):
         running = ~visible.all(1)
         if not running.any():
             break
@@ -85,11 +102,10 @@ def denoise(
         )
         if decoding.order == "random":
             scores = torch.rand(scores.shape, generator=generator)
-        elif decoding.order == "left-to-right":
+        elif decoding.order in ("left-to-right", "plies"):
             scores = -torch.arange(targets, dtype=torch.float32).expand(batch, -1)
         if not decoding.remask:
             scores = scores.masked_fill(visible, math.inf)
-        keep = targets - math.floor(targets * after / timesteps)
         if move is not None and decoding.move_last and after > 0 and targets > 1:
             scores[:, move] = -math.inf
             keep = min(keep, targets - 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from diffusearch.errors import UserError
 
-ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right")
+ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right", "plies")
 EMPTY = "<empty>"
 
 Value = str | int | bool
@@ -64,7 +64,7 @@ TABLE = (
     Option("Weights", ""),  # a run folder; empty = the weights inside the package
     Option("Steps", 20, 1, 200),  # denoising steps at most; the clock may take fewer
     Option("Imaginations", 1, 1, 64),  # futures imagined side by side, the likeliest is played
-    Option("Order", "confidence", words=ORDERS),  # which places are fixed first
+    Option("Order", "plies", words=ORDERS),  # which places are fixed first
     Option("Temperature", 0, 0, 500),  # hundredths: 100 = sample as the model says, 0 = always the likeliest
     Option("Strength", 100, 0, 100),  # below 100 it thinks less and chooses more freely; no rating
     Option("Seed", 0, 0, 2**31 - 1),  # of free choices; 0 = another one in every game
