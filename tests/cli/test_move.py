@@ -99,8 +99,8 @@ def test_bad_order_is_refused(tiny_run: Path) -> None:
 def test_demo_shows_position_film_boards_and_verdict(tiny_run: Path) -> None:
     said = run("demo", "--weights", str(tiny_run), "--puzzle", "2")
     assert "Puzzle 2, rated about" in said
-    assert "step 5 of 20" in said
-    assert "step 20 of 20" not in said  # shown as the imagined boards
+    assert "step 2 of 7" in said
+    assert "step 7 of 7" not in said  # shown as the imagined boards
     assert "after " in said
     assert said.count("♔") >= 1
     assert "the solution" in said.splitlines()[-1]
