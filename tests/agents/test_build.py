@@ -17,7 +17,7 @@ from diffusearch.agents.build import PLAYERS, agent
 from diffusearch.agents.engine import EngineAgent
 from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.agents.searching import SearchAgent
-from diffusearch.diffusion.decoding import ORDERS
+from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
 from diffusearch.search.conventions import PUBLISHED
 from diffusearch.search.handmade import GainPolicy, MaterialValue

@@ -9,9 +9,10 @@ import torch
 
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.autoregressive import Autoregressive
-from diffusearch.diffusion.decoding import ORDERS, Decoding, choose
+from diffusearch.diffusion.decoding import Decoding, choose
 from diffusearch.diffusion.gaussian import Gaussian
 from diffusearch.diffusion.multinomial import Multinomial
+from diffusearch.diffusion.orders import ORDERS
 from diffusearch.diffusion.sampling import Sample, schedule, time_grid
 from diffusearch.errors import UserError
 from diffusearch.tokens.layout import layout

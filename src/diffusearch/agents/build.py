@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from diffusearch.agents.base import Agent
 from diffusearch.agents.options import SWITCH, Kind, Option, choice, integer, nearest, read, real
 from diffusearch.agents.text import AgentText, cut, pairs
+from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
 
 if TYPE_CHECKING:
@@ -191,15 +192,6 @@ def _first_play(text: str) -> float | str:
 
 
 UNIT = real(0.0, 1.0)
-
-ORDERS = (
-    "confidence",
-    "margin",
-    "entropy",
-    "random",
-    "left-to-right",
-    "plies",
-)  # as in diffusion.decoding, which needs torch
 
 _ALL = (
     Player(

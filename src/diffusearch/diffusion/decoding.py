@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
-
-ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right", "plies")
 
 
 @dataclass(frozen=True)

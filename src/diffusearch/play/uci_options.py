@@ -8,9 +8,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
+from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
 
-ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right", "plies")
 EMPTY = "<empty>"
 
 Value = str | int | bool
