@@ -81,10 +81,12 @@ def tiny_layout() -> SimpleNamespace:
 
 @pytest.fixture
 def make_net() -> Callable[..., Denoiser]:
-    """A small network; keyword arguments go to the model, `attention` to its trunk."""
+    """A small network; keyword arguments go to the model, the named ones to its trunk."""
 
-    def make(attention: str = "full", positions: str = "learned", seed: int = 0, **model: object) -> Denoiser:
-        trunk = TrunkConfig(layers=2, width=32, heads=2, dropout=0.0, attention=attention, positions=positions)
+    def make(
+        attention: str = "full", positions: str = "learned", layers: int = 2, seed: int = 0, **model: object
+    ) -> Denoiser:
+        trunk = TrunkConfig(layers=layers, width=32, heads=2, dropout=0.0, attention=attention, positions=positions)
         torch.manual_seed(seed)
         settings: dict[str, object] = {"paradigm": "s-asa", "horizon": 2, "encoding": "compact", "patch": 8}
         settings |= {"head": "squares", "head_width": 8}

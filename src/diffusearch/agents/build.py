@@ -85,7 +85,7 @@ def _sa_v(text: AgentText, options: dict[str, Any]) -> Agent:
 def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
     from diffusearch.diffusion.decoding import Decoding
 
-    names = ("steps", "order", "remask", "move_last", "temperature", "film")
+    names = ("steps", "order", "remask", "move_last", "temperature", "film", "cache")
     decoding = Decoding(imaginations=options["k"], stop_confidence=options["stop"], **{n: options[n] for n in names})
     return _imagining(text, options, decoding)
 
@@ -207,6 +207,7 @@ _ALL = (
             Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"),
             Option("stop", real(0.0, 1.0), None, "stop early when all open variables are at least this likely"),
             Option("film", SWITCH, False, "keep every denoising step, for pictures"),
+            Option("cache", SWITCH, False, "compute only what is noised or newly fixed: faster, not exact"),
             STRENGTH,
             SEED,
         ),

@@ -25,6 +25,7 @@ class Decoding:
     imaginations: int = 1  # futures denoised side by side, ranked by joint probability
     stop_confidence: float | None = None  # stop when every open variable is at least this likely
     film: bool = False  # keep every step
+    cache: bool = False  # compute only what is noised or newly fixed: faster, not exact (diffusearch.model.memory)
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
@@ -37,10 +38,12 @@ class Decoding:
             raise UserError(f"temperature lies in 0..100, not {self.temperature}")
         if self.stop_confidence is not None and not 0.0 < self.stop_confidence <= 1.0:
             raise UserError(f"stop_confidence is a probability above 0, not {self.stop_confidence}")
+        if self.cache and self.remask:
+            raise UserError("cache keeps what is fixed and remask takes it back: choose one of them")
 
     def refuse_easy_first(self, process: str) -> None:
         """For processes that do not fix variables easy-first: refuse the choices that only make sense there."""
-        for name in ("remask", "move_last", "stop_confidence"):
+        for name in ("remask", "move_last", "stop_confidence", "cache"):
             if getattr(self, name):
                 raise UserError(f"{name} has no meaning for {process} decoding: leave it out")
 

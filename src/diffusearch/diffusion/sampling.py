@@ -3,6 +3,9 @@
 At time t -> t' the share t'/T of the variables stays noised: those that are hardest. Variables that are visible are
 carried over, or (remask) stand in line again with the likelihood that the model gives them now. What a noised
 variable looks like is the process's affair (`Noise`): the mask, or a token drawn at random.
+
+Each step computes all places, or with `cache` (a choice that is faster and not exact) only those that are noised or
+were fixed in the last step: see `diffusearch.model.memory`.
 """
 
 from __future__ import annotations
@@ -13,10 +16,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from diffusearch.diffusion.decoding import Decoding, choose, ease, first_move
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.model.memory import Memory
 from diffusearch.tokens.layout import Layout
 
 # Noised tokens [batch, targets] at time `now` (at now = after = T: none yet, all masks) -> as they are at time `after`.
@@ -81,6 +86,7 @@ def denoise(
     x = torch.cat([given, noised], dim=1)
     targets = layout.variables - fixed
     root = net.read_root(x, layout) if net.prefix else None
+    memory = Memory(net, layout, root, batch) if decoding.cache else None
     visible = torch.zeros(batch, targets, dtype=torch.bool)
     fixed_likelihood = torch.zeros(batch, targets, dtype=torch.float64)  # of each variable when it was fixed last
     calls = torch.zeros(batch, dtype=torch.int64)
@@ -94,7 +100,10 @@ def denoise(
         running = ~visible.all(1)
         if not running.any():
             break
-        hidden = net.hidden(x, layout, root)
+        if memory is None:
+            hidden = net.hidden(x, layout, root)
+        else:
+            hidden = memory.hidden(x, F.pad(visible, (fixed, 0), value=True))
         if value is None and net.root_value is not None:
             value = net.value_logits(hidden, layout).float()
         tokens, log_likelihood, scores, move_logits = _predict(

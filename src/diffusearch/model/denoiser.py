@@ -95,6 +95,7 @@ class Denoiser(nn.Module):
             nn.init.normal_(self.carry.weight, std=0.02)  # hidden states are large, embeddings small
             nn.init.eye_(self.follow.weight)
         self.shift = int(config.trunk.attention == "causal")
+        self._origin: dict[tuple[int, torch.device], tuple[Tensor, Tensor]] = {}
 
     @property
     def prefix(self) -> bool:
@@ -107,32 +108,50 @@ class Denoiser(nn.Module):
         hidden, past = self.trunk(self.embedding(given, layout.truncated(1), 0, layout.given_places))
         return Root(hidden, past)
 
+    def start(self, tokens: Tensor, layout: Layout, root: Root | None) -> Tensor:
+        """What the trunk starts from [batch, places, width]: all places, or behind a root only those of the future."""
+        if root is None:
+            embedded: Tensor = self.embedding(tokens, layout)
+            return embedded
+        return self._grounded(self.embedding(tokens, layout, layout.given_places), root, layout)
+
     def hidden(self, tokens: Tensor, layout: Layout, root: Root | None = None) -> Tensor:
         """Hidden states [batch, places, width] of a whole record."""
-        if not self.prefix:
-            hidden: Tensor = self.trunk(self.embedding(tokens, layout))[0]
-            return hidden
-        root = root or self.read_root(tokens, layout)
-        return self._future(self.embedding(tokens, layout, layout.given_places), root, layout)
+        if self.prefix and root is None:
+            root = self.read_root(tokens, layout)
+        return self._whole(self.start(tokens, layout, root), root)
 
     def hidden_of_vectors(self, vectors: Tensor, layout: Layout) -> Tensor:
         """The same from vectors of variables [batch, variables, width] instead of tokens."""
-        if not self.prefix:
-            hidden: Tensor = self.trunk(self.embedding.gather(vectors, layout))[0]
-            return hidden
         places = self.embedding.gather(vectors, layout)
-        root_hidden, past = self.trunk(places[:, : layout.given_places])
-        return self._future(places[:, layout.given_places :], Root(root_hidden, past), layout)
+        if not self.prefix:
+            return self._whole(places, None)
+        root = Root(*self.trunk(places[:, : layout.given_places]))
+        return self._whole(self._grounded(places[:, layout.given_places :], root, layout), root)
 
-    def _future(self, places: Tensor, root: Root, layout: Layout) -> Tensor:
-        if self.carry is not None and self.follow is not None:
-            start = layout.given_places
-            same = torch.from_numpy(layout.root_place[start:]).to(places.device)
-            move = torch.from_numpy(np.maximum(layout.move_place[start:] - start, -1)).to(places.device)
-            carried, followed = F.pad(self.carry(root.hidden), (0, 0, 0, 1)), F.pad(self.follow(places), (0, 0, 0, 1))
-            places = places + carried[:, same] + followed[:, move]  # the padding serves index -1
-        future, _ = self.trunk(places, root.past)
-        return torch.cat([root.hidden.expand(future.shape[0], -1, -1), future], dim=1)
+    def _whole(self, start: Tensor, root: Root | None) -> Tensor:
+        hidden: Tensor = self.trunk(start, None if root is None else root.past)[0]
+        return hidden if root is None else torch.cat([root.hidden.expand(len(hidden), -1, -1), hidden], dim=1)
+
+    def _grounded(self, future: Tensor, root: Root, layout: Layout) -> Tensor:
+        """The future's places [batch, n, width] with what they start from, if the model is grounded."""
+        if self.carry is None or self.follow is None:
+            return future
+        same, move = self._origins(layout, future.device)
+        carried, followed = F.pad(self.carry(root.hidden), (0, 0, 0, 1)), F.pad(self.follow(future), (0, 0, 0, 1))
+        return future + carried[:, same] + followed[:, move]  # the padding serves index -1
+
+    def _origins(self, layout: Layout, device: torch.device) -> tuple[Tensor, Tensor]:
+        """For each place of the future the root's place with the same squares, and the future's with the last move."""
+        key = (layout.horizon, device)
+        if key not in self._origin:
+            first = layout.given_places
+            with torch.inference_mode(False):  # whoever asks first: the indices must serve training too
+                self._origin[key] = (
+                    torch.from_numpy(layout.root_place[first:]).to(device),
+                    torch.from_numpy(np.maximum(layout.move_place[first:] - first, -1)).to(device),
+                )
+        return self._origin[key]
 
     def forward(self, tokens: Tensor, layout: Layout | None = None, root: Root | None = None) -> Logits:
         """Tokens [batch, variables] -> logits by type; a shorter layout gives a shorter horizon."""

@@ -19,6 +19,10 @@ from diffusearch.tokens.layout import Group, Layout
 
 Logits = dict[str, Tensor]  # type -> [batch, variables of the type, vocabulary], in the order of Layout.groups
 
+# The distinct places of a group; the order of its outputs (None: as they come); an action's square places; and
+# [3, variables] for a state's variables the root's variable, factor and summand of the token if nothing moved.
+Plan = tuple[Tensor, Tensor | None, Tensor, Tensor]
+
 
 class SourceTarget(nn.Module):
     """score(move) = <source, gate * target> + <source, u> + <target, w> + promotion, from the squares' hidden states.
@@ -72,7 +76,7 @@ class Heads(nn.Module):
         for name, parameter in self.named_parameters():
             if name.startswith("copy."):  # at first: very likely nothing has moved
                 nn.init.constant_(parameter, 6.0) if name.endswith("bias") else nn.init.zeros_(parameter)
-        self._plans: dict[tuple[int, str, int, int, torch.device], tuple[Tensor, Tensor | None, Tensor]] = {}
+        self._plans: dict[tuple[int, str, int, int, torch.device], Plan] = {}
 
     def forward(
         self,
@@ -91,7 +95,7 @@ class Heads(nn.Module):
         """
         out: Logits = {}
         for group in layout.groups if groups is None else groups:
-            places, order, state = self._plan(layout, group, hidden.device)
+            places, order, state, unmoved = self._plan(layout, group, hidden.device)
             here = hidden[:, places - shift]  # [batch, distinct places, width]
             if self.kind == "vocabulary":
                 logits = here @ embedding.type_rows(group.type, group.size).t()
@@ -104,9 +108,11 @@ class Heads(nn.Module):
                 logits = logits[:, order]
                 gate = gate[:, order] if gate is not None else None
             if gate is not None:
-                logits = logits.scatter_add(
-                    -1, _unmoved(layout, group, given)[..., None], gate[..., None].to(logits.dtype)
-                )
+                if given is None:
+                    raise ValueError("a grounded model needs the root's tokens to predict states")
+                root, factor, summand = unmoved
+                same = (given[:, root] * factor + summand).clamp(max=group.size - 1)  # the tokens if nothing moved
+                logits = logits.scatter_add(-1, same[..., None], gate[..., None].to(logits.dtype))
             if group.type == "action" and self.source_target is not None:
                 batch, count, width = here.shape
                 squares = hidden[:, state].view(batch * count, -1, width)
@@ -115,8 +121,7 @@ class Heads(nn.Module):
             out[group.type] = logits
         return out
 
-    def _plan(self, layout: Layout, group: Group, device: torch.device) -> tuple[Tensor, Tensor | None, Tensor]:
-        """The distinct places of a group, the order of its outputs (None: as they come), an action's square places."""
+    def _plan(self, layout: Layout, group: Group, device: torch.device) -> Plan:
         key = (layout.horizon, group.type, int(group.variables[0]), len(group.variables), device)
         if key not in self._plans:
             distinct, inverse = np.unique(group.places, return_inverse=True)
@@ -134,13 +139,6 @@ class Heads(nn.Module):
                     torch.from_numpy(distinct).to(device),
                     None if identity else torch.from_numpy(order).to(device),
                     torch.tensor(state, dtype=torch.int64, device=device),
+                    torch.from_numpy(np.stack(layout.unmoved)[:, group.variables]).to(device),
                 )
         return self._plans[key]
-
-
-def _unmoved(layout: Layout, group: Group, given: Tensor | None) -> Tensor:
-    """The tokens [batch, variables of the group] of later states if nothing moved after the root."""
-    if given is None:
-        raise ValueError("a grounded model needs the root's tokens to predict states")
-    root, factor, summand = (torch.from_numpy(array[group.variables]).to(given.device) for array in layout.unmoved)
-    return (given[:, root] * factor + summand).clamp(max=group.size - 1)

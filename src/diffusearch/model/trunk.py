@@ -49,13 +49,16 @@ class Attention(nn.Module):
         self.query_norm = nn.RMSNorm(head) if config.qk_norm else nn.Identity()
         self.key_norm = nn.RMSNorm(head) if config.qk_norm else nn.Identity()
 
-    def forward(self, x: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(
+        self, x: Tensor, past: tuple[Tensor, Tensor] | None, where: Tensor | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         batch, places, width = x.shape
         qkv = self.qkv(x).view(batch, places, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         query, key, value = self.query_norm(qkv[0]), self.key_norm(qkv[1]), qkv[2]
         before = 0 if past is None else past[0].shape[2]
         if self.rope:
-            query, key = rotate(query, before), rotate(key, before)
+            start = before if where is None else where
+            query, key = rotate(query, start), rotate(key, start)
         if past is not None:
             key = torch.cat([past[0].expand(batch, -1, -1, -1), key], dim=2)
             value = torch.cat([past[1].expand(batch, -1, -1, -1), value], dim=2)
@@ -73,11 +76,14 @@ class Attention(nn.Module):
         return y, (key, value)
 
 
-def rotate(x: Tensor, start: int) -> Tensor:
-    """Rotary positions: x [batch, heads, places, head width], the first place standing at `start`."""
+def rotate(x: Tensor, start: int | Tensor) -> Tensor:
+    """Rotary positions: x [batch, heads, places, head width], the first place standing at `start`, or each place where
+    `start` [batch, places] says."""
     half = x.shape[-1] // 2
     frequency = 10000.0 ** (-torch.arange(half, device=x.device, dtype=torch.float32) / half)
-    angle = torch.arange(start, start + x.shape[2], device=x.device, dtype=torch.float32)[:, None] * frequency
+    if isinstance(start, int):
+        start = torch.arange(start, start + x.shape[2], device=x.device)[None]
+    angle = start[:, None, :, None] * frequency
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
     a, b = x[..., :half], x[..., half:]
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
@@ -115,8 +121,10 @@ class Block(nn.Module):
         self.mlp = Mlp(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        y, keys = self.attention(self.attention_norm(x), past)
+    def forward(
+        self, x: Tensor, past: tuple[Tensor, Tensor] | None, where: Tensor | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        y, keys = self.attention(self.attention_norm(x), past, where)
         x = x + self.dropout(y)
         return x + self.dropout(self.mlp(self.mlp_norm(x))), keys
 
@@ -138,10 +146,13 @@ class Trunk(nn.Module):
                 # GPT-2: what is added to the residual stream shrinks with depth
                 nn.init.normal_(parameter, std=0.02 / (2 * config.layers) ** 0.5)
 
-    def forward(self, x: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
-        """Embeddings [batch, places, width] -> hidden states of the same shape, and all keys and values so far."""
+    def forward(self, x: Tensor, past: Past | None = None, where: Tensor | None = None) -> tuple[Tensor, Past]:
+        """Embeddings [batch, places, width] -> hidden states of the same shape, and all keys and values so far.
+
+        `where` [batch, places] says which places these are if they do not stand in a row behind the past.
+        """
         present: Past = []
         for index, block in enumerate(self.blocks):
-            x, keys = block(x, None if past is None else past[index])
+            x, keys = block(x, None if past is None else past[index], where)
             present.append(keys)
         return self.norm(x), present

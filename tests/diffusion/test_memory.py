@@ -1,0 +1,108 @@
+"""Keeping what is fixed: exact where theory says so, a real saving, and the same for a row alone or in a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from diffusearch.diffusion.absorbing import Absorbing
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.multinomial import Multinomial
+from diffusearch.diffusion.process import Process
+from diffusearch.diffusion.sampling import Sample
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import Denoiser
+
+T = 8
+MakeNet = Callable[..., Denoiser]
+
+
+def roots(net: Denoiser, batch: int) -> Tensor:
+    sizes = torch.from_numpy(net.layout.sizes[: net.layout.given_variables])
+    draws = torch.rand((batch, len(sizes)), generator=torch.Generator().manual_seed(5))
+    return (draws * sizes).long()
+
+
+def decode(net: Denoiser, given: Tensor, process: Process | None = None, **decoding: object) -> Sample:
+    choice = Decoding(**({"steps": T, "film": True} | decoding))  # type: ignore[arg-type]
+    return (process or Absorbing(T)).sample(net, given, net.layout, choice, torch.Generator().manual_seed(1))
+
+
+def assert_same(one: Sample, two: Sample) -> None:
+    assert len(one.film) == len(two.film)
+    assert all(torch.equal(a, b) for a, b in zip(one.film, two.film, strict=True))
+    assert torch.allclose(one.log_probability, two.log_probability, atol=1e-3)
+    assert torch.equal(one.steps, two.steps)
+
+
+@pytest.mark.parametrize("attention", ["full", "prefix"])
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"order": "left-to-right"},
+        {"order": "plies"},
+        {"stop_confidence": 0.02},  # rows end at different times
+    ],
+)
+def test_one_layer_is_exact(make_net: MakeNet, attention: str, choices: dict[str, object]) -> None:
+    """Keys and values of the only layer depend on their own place alone, so keeping them loses nothing."""
+    for positions, patch in (("learned", 8), ("rope", 1)):
+        net = make_net(attention, positions, layers=1, patch=patch, head="typed")
+        given = roots(net, 3)
+        assert_same(decode(net, given, **choices), decode(net, given, cache=True, **choices))
+
+
+def test_redrawn_noise_is_seen(make_net: MakeNet) -> None:
+    net = make_net(layers=1, head="typed")
+    given = roots(net, 2)
+    assert_same(decode(net, given, Multinomial(T)), decode(net, given, Multinomial(T), cache=True))
+
+
+def test_deeper_nets_are_exact_until_something_is_kept(make_net: MakeNet) -> None:
+    net = make_net("prefix", patch=1)
+    given = roots(net, 2)
+    assert_same(decode(net, given, steps=2), decode(net, given, steps=2, cache=True))
+    exact, kept = decode(net, given), decode(net, given, cache=True)
+    assert not torch.allclose(exact.log_probability, kept.log_probability, atol=1e-3)
+
+
+@pytest.mark.parametrize(("attention", "root"), [("full", 9), ("prefix", 0)])
+def test_only_open_and_newly_fixed_places_are_computed(
+    make_net: MakeNet, monkeypatch: pytest.MonkeyPatch, attention: str, root: int
+) -> None:
+    net = make_net(attention, paradigm="s-aa", horizon=4)  # four actions, one fixed a step, behind nine places
+    given, computed, forward = roots(net, 3), [], net.trunk.forward
+    memory = net.read_root(given, net.layout) if net.prefix else None
+    monkeypatch.setattr(net, "read_root", lambda *_: memory)
+    monkeypatch.setattr(net.trunk, "forward", lambda x, *more: computed.append(x.shape[1]) or forward(x, *more))
+    decode(net, given, Absorbing(4), steps=4, cache=True)
+    assert computed == [root + 4, 4, 3, 2]
+
+
+@pytest.mark.parametrize("patch", [1, 8])
+def test_a_row_is_the_same_alone(make_net: MakeNet, patch: int) -> None:
+    """Also with several variables a place, where rows may settle different numbers of places in a step."""
+    net = make_net(patch=patch, layers=1 if patch == 8 else 2, head="typed")
+    given = roots(net, 3)
+    together = decode(net, given, cache=True)
+    for row in range(3):
+        alone = decode(net, given[row : row + 1], cache=True)
+        assert torch.equal(alone.tokens[0], together.tokens[row])
+
+
+def test_grounded_nets_decode_too(make_net: MakeNet) -> None:
+    net = make_net("prefix", grounded=True)
+    sample = decode(net, roots(net, 2), order="plies", cache=True)
+    assert bool((sample.tokens < torch.from_numpy(net.layout.sizes)).all())
+
+
+def test_refusals(make_net: MakeNet) -> None:
+    with pytest.raises(UserError, match="cache keeps what is fixed"):
+        Decoding(cache=True, remask=True)
+    net = make_net("causal")
+    with pytest.raises(UserError, match="cache = true needs attention"):
+        decode(net, roots(net, 1), cache=True)
