@@ -65,6 +65,7 @@ def test_the_texts_of_the_manual() -> None:
     assert (decoding.steps, decoding.order, decoding.imaginations) == (10, "margin", 8)
     assert (decoding.remask, decoding.move_last, decoding.film) == (True, True, True)
     assert (decoding.stop_confidence, decoding.temperature) == (0.9, 0.5)
+    assert agent("diffusearch:RUN?cache=on").decoding.cache  # type: ignore[attr-defined]
     mcts = agent("mcts:P,V?simulations=50&cpuct=0.1&fpu=0.4&parallel=2")
     assert isinstance(mcts, SearchAgent)
     assert (mcts.policy.name, mcts.value.name) == ("P", "V")  # type: ignore[attr-defined]
@@ -161,6 +162,7 @@ def _right(draw: st.DrawFn) -> str:
     player = PLAYERS[draw(st.sampled_from(["s-a", "s-v", "mcts", "mcts-as-published", "random", "diffusearch"]))]
     options = draw(st.lists(st.sampled_from(player.options), unique_by=lambda option: option.name))
     values = {"preset": "paper", "order": "entropy", "fpu": "parent", "prove": "off", "reuse": "on"}
+    values |= {"remask": "off", "int8": "off"}  # remask excludes cache, and the mock has no weights
     parts = [f"{option.name}={values.get(option.name, '1')}" for option in options]
     argument = ":X" if player.argument and draw(st.booleans()) else ""
     return player.word + argument + ("?" + "&".join(parts) if parts else "")

@@ -107,6 +107,8 @@ def _imagining(text: AgentText, options: dict[str, Any], decoding: Decoding) -> 
     from diffusearch.agents.runs import run
 
     net = run(text.argument, "diffusearch", text.word)
+    if options.get("int8"):
+        net = net.quantised()
     return ImaginingAgent(net, decoding, text.whole, strength=options["strength"], seed=options["seed"])
 
 
@@ -208,6 +210,7 @@ _ALL = (
             Option("stop", real(0.0, 1.0), None, "stop early when all open variables are at least this likely"),
             Option("film", SWITCH, False, "keep every denoising step, for pictures"),
             Option("cache", SWITCH, False, "compute only what is noised or newly fixed: faster, not exact"),
+            Option("int8", SWITCH, False, "8-bit weights in the trunk: faster on a CPU, not exact"),
             STRENGTH,
             SEED,
         ),

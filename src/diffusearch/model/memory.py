@@ -39,24 +39,16 @@ class Memory:
 
     def hidden(self, tokens: Tensor, fixed: Tensor) -> Tensor:
         """Hidden states [batch, places, width] of tokens [batch, variables], of which `fixed` [same] change no more."""
+        _, patches = self.net.embedding.indices(self.layout)
+        settled = F.pad(fixed.to(patches.device), (0, 1), value=True)[:, patches].all(2).gather(1, self.places)
+        count = int(settled.sum(1).min())  # rows keep the same number; the rest of a row is merely computed once more
+        # Those to be kept come first, right behind what is kept already, so that keeping them is a mere slice.
+        self.places = self.places.gather(1, settled.int().argsort(dim=1, descending=True, stable=True))
         wide = self.places[..., None].expand(-1, -1, self.known.shape[2])
         start = self.net.start(tokens, self.layout, self.root).gather(1, wide - self.first)
         new, present = self.net.trunk(start, self.past, self.places)
         self.known.scatter_(1, wide, new)
-        self._keep(present, fixed.to(self.places.device))
+        self.places = self.places[:, count:]
+        end = present[0][0].shape[2] - self.places.shape[1]
+        self.past = [(keys[:, :, :end], values[:, :, :end]) for keys, values in present]
         return self.known
-
-    def _keep(self, present: Past, fixed: Tensor) -> None:
-        """Move the places that were just computed with their final tokens to the past, in each row the same number."""
-        _, patches = self.net.embedding.indices(self.layout)
-        settled = F.pad(fixed, (0, 1), value=True)[:, patches].all(2).gather(1, self.places)
-        count = int(settled.sum(1).min())
-        order = settled.int().argsort(dim=1, descending=True, stable=True)
-        before = present[0][0].shape[2] - order.shape[1]
-
-        def longer(x: Tensor) -> Tensor:  # [batch, heads, before + n, head width] -> [.., before + count, ..]
-            index = order[:, None, :count, None].expand(-1, x.shape[1], -1, x.shape[3])
-            return torch.cat([x[:, :, :before], x[:, :, before:].gather(2, index)], dim=2)
-
-        self.past = [(longer(keys), longer(values)) for keys, values in present]
-        self.places = self.places.gather(1, order[:, count:])

@@ -7,6 +7,7 @@ future's, in training as in decoding, so that cached decoding is exact; causal a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -89,6 +90,13 @@ def rotate(x: Tensor, start: int | Tensor) -> Tensor:
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
+def gelu(x: Tensor) -> Tensor:
+    """GELU by its tanh formula, x (1 + tanh u) / 2 = x sigmoid(2 u), for use without gradients; on a CPU torch's own
+    takes more than twice as long."""
+    twice = (x * x).mul_(2 * 0.044715 * (2 / math.pi) ** 0.5).add_(2 * (2 / math.pi) ** 0.5).mul_(x)
+    return twice.sigmoid_().mul_(x)
+
+
 class Mlp(nn.Module):
     """The feed-forward half of a block, four times as wide inside (SwiGLU: 8/3, the same number of parameters)."""
 
@@ -105,7 +113,7 @@ class Mlp(nn.Module):
             gate, y = y.chunk(2, dim=-1)
             y = F.silu(gate) * y
         else:
-            y = F.gelu(y, approximate="tanh")
+            y = F.gelu(y, approximate="tanh") if torch.is_grad_enabled() else gelu(y)
         out: Tensor = self.down(y)
         return out
 

@@ -1,0 +1,47 @@
+"""The trunk's linear layers in whole numbers of 8 bits: for play on a CPU, and not exact.
+
+Weights are rounded once, each output on a scale of its own; what comes in is rounded in every call, on one scale for
+the whole tensor. Attention, norms, embeddings and heads stay in floats.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import torch
+from torch import Tensor, nn
+
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import Denoiser
+
+
+class Int8Linear(nn.Module):
+    """A linear layer without gradient; torch's quantised engine multiplies."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        weight = linear.weight.detach()
+        scales = (weight.abs().amax(1).double() / 127.0).clamp(min=1e-12)  # [outputs]
+        zeros = torch.zeros(len(scales), dtype=torch.int64)
+        with warnings.catch_warnings():  # torch announces that a release to come will do without quantised tensors
+            warnings.filterwarnings("ignore", message=".*quantized tensor creation", category=UserWarning)
+            rounded = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
+        self.packed = torch.ops.quantized.linear_prepack(rounded, linear.bias.detach())
+
+    def forward(self, x: Tensor) -> Tensor:
+        # reduce_range: 7 bits for what comes in, since processors without VNNI add pairs of products in 16 bits
+        y: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, True)
+        return y
+
+
+def int8(net: Denoiser) -> Denoiser:
+    """A copy of a network whose trunk multiplies in 8 bits."""
+    if net.embedding.table.device.type != "cpu":
+        raise UserError(f"8-bit weights are for the CPU, and this network is on {net.embedding.table.device}")
+    net = copy.deepcopy(net).eval()
+    for module in list(net.trunk.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.Linear):
+                setattr(module, name, Int8Linear(child))
+    return net

@@ -1,0 +1,45 @@
+"""8-bit weights: close to the floats, a copy, and only the trunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.model.int8 import Int8Linear, int8
+from diffusearch.model.trunk import gelu
+
+
+def test_a_layer_is_within_its_rounding() -> None:
+    linear, x = nn.Linear(64, 32), torch.randn(2, 5, 64, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        exact, rounded = linear(x), Int8Linear(linear)(x)
+    # one step of the input is its range / 127 (7 bits), one of a weight its row's maximum / 127; half of it is lost
+    step = float(x.max() - x.min()) / 127
+    weight = linear.weight.detach().abs()
+    bound = 64 * (step / 2 * weight.amax() + x.abs().amax() * weight.amax() / 254 + step * weight.amax() / 254)
+    error = (exact - rounded).abs().max()
+    assert 0 < float(error) < float(bound)
+
+
+@pytest.mark.parametrize("kind", [{}, {"attention": "prefix", "grounded": True}])
+def test_the_copy_is_close_and_the_net_untouched(
+    make_net: Callable[..., Denoiser], some_tokens: Callable[..., torch.Tensor], kind: dict[str, object]
+) -> None:
+    net = make_net(**kind).eval()
+    small, tokens = int8(net), some_tokens(net)
+    assert not any(isinstance(module, nn.Linear) for module in small.trunk.modules())
+    assert not any(isinstance(module, Int8Linear) for module in net.modules())
+    with torch.inference_mode():
+        exact, rounded = net.hidden(tokens, net.layout), small.hidden(tokens, net.layout)
+    share = (exact - rounded).norm() / exact.norm()
+    assert 0 < float(share) < 0.1
+
+
+def test_gelu_is_the_tanh_formula() -> None:
+    x = torch.linspace(-12, 12, 1001)
+    assert torch.allclose(gelu(x), nn.functional.gelu(x, approximate="tanh"), atol=1e-6)
+    assert torch.equal(x, torch.linspace(-12, 12, 1001))
