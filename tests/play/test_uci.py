@@ -154,7 +154,7 @@ def test_stop_in_the_middle_of_a_thought_plays_the_glance(talk: Talk, dreamer: D
     assert len(talk.starting("bestmove")) == 2
 
 
-@pytest.mark.parametrize("kind", ["go infinite", "go ponder wtime 1000 btime 1000", "go ponder movetime 1"])
+@pytest.mark.parametrize("kind", ["go infinite", "go ponder", "go ponder wtime 60000 btime 60000", "go ponder movetime 9000"])
 def test_no_bestmove_before_stop(talk: Talk, dreamer: Dreamer, kind: str) -> None:
     talk.send(kind)
     talk.until("info depth", 2)  # the full thought is complete
@@ -176,11 +176,22 @@ def test_ponderhit_after_the_thought_answers_at_once(talk: Talk) -> None:
 
 def test_ponderhit_during_the_thought_starts_the_clock(talk: Talk, dreamer: Dreamer) -> None:
     dreamer.gate.clear()
-    talk.send("go ponder wtime 100 btime 100")
+    talk.send("go ponder wtime 1000 btime 1000 movestogo 1")
     assert dreamer.thinking.wait(WAIT)
     assert not talk.starting("bestmove")
     talk.send("ponderhit")  # the thought never comes back from the gate: the deadline must
     assert talk.until("bestmove").startswith("bestmove a2a3")
+
+
+def test_pondering_takes_no_more_than_a_move_may(talk: Talk, dreamer: Dreamer) -> None:
+    # It cannot be interrupted: a long one would run on into our own time when another move than the expected comes.
+    talk.send("go ponder wtime 100 btime 100")
+    talk.until("info depth")
+    talk.send("stop")
+    talk.until("bestmove")
+    talk.send("isready")
+    talk.until("readyok")  # the worker has come to its end
+    assert [limits.steps for limits in dreamer.asked] == [1] * len(dreamer.asked)
 
 
 def test_the_deadline_plays_the_glance_when_the_thought_is_late(talk: Talk, dreamer: Dreamer) -> None:

@@ -52,9 +52,12 @@ class Thought:
         self.timers: list[threading.Timer] = []
         self.moves: tuple[chess.Move, ...] = () if board is None else allowed_moves(board, go.searchmoves)  # () = all
 
-    def budget(self, least: float) -> Budget | None:
-        """The time for this move; None = as long as it takes. `least` is the cost of a glance in seconds."""
-        if self.board is None or self.over or self.go.infinite or self.go.ponder:
+    def budget(self, least: float, ahead: bool = False) -> Budget | None:
+        """The time for this move; None = as long as it takes. `least` is the cost of a glance in seconds.
+
+        A ponder has none, for our clock does not run; `ahead` gives the one it would have after a ponderhit.
+        """
+        if self.board is None or self.over or self.go.infinite or (self.go.ponder and not ahead):
             return None
         if self.go.movetime is not None:
             return fixed(self.go.movetime / 1000, self.overhead)
@@ -242,10 +245,16 @@ class Engine:
             self._speed.measured(spent, min(steps, done))
 
     def _time_left(self, thought: Thought) -> float | None:
-        """Seconds to plan with; None where the thought may take its time."""
+        """Seconds to plan with; None where the thought may take its time.
+
+        Pondering is planned like a move: a thought cannot be interrupted, and when another move comes than the one
+        that was expected, the clock runs while the worker is still busy with it.
+        """
         with self._lock:
-            plan = thought.budget(self._glance.careful or 0.0)
-            return None if plan is None else plan.optimum - (time.monotonic() - thought.began)
+            plan = thought.budget(self._glance.careful or 0.0, ahead=True)
+            if plan is None:
+                return None
+            return plan.optimum - (0.0 if thought.go.ponder else time.monotonic() - thought.began)
 
     def _stage(
         self, agent: Agent, thought: Thought, board: chess.Board, limits: Limits, lines: int
