@@ -313,6 +313,12 @@ def test_a_puzzle_is_solved_on_the_board(visit: Visit) -> None:
     assert int(page.get_by_label("Task").locator("dd").first.inner_text()) > 900
 
 
+def test_licences_are_a_click_away(visit: Visit) -> None:
+    page = visit.open()
+    href = page.get_by_role("link", name="licences").get_attribute("href")
+    assert "Colin M.L. Burnett" in page.request.get(f"{visit.address}/{href}").text()
+
+
 def test_the_page_fits_a_phone(browser: Browser, page_server: Any) -> None:
     visit = Visit(browser, page_server.address, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     page = visit.open()

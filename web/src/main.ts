@@ -51,7 +51,8 @@ function page() {
     <footer>
       <p>
         Keys: <kbd>←</kbd> <kbd>→</kbd> browse, <kbd>n</kbd> new game, <kbd>u</kbd> take back, <kbd>f</kbd> flip,
-        <kbd>i</kbd> imagine here. On the board: <kbd>Tab</kbd>, arrow keys, <kbd>Enter</kbd>. Pieces by Colin M.L. Burnett.
+        <kbd>i</kbd> imagine here. On the board: <kbd>Tab</kbd>, arrow keys, <kbd>Enter</kbd>. Pieces by Colin M.L. Burnett;
+        <a href="./licences.txt">licences</a>.
       </p>
     </footer>
     <div class="hidden" role="status" aria-live="polite">${state.said}</div>
