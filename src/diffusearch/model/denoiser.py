@@ -131,7 +131,7 @@ class Denoiser(nn.Module):
 
     def _whole(self, start: Tensor, root: Root | None) -> Tensor:
         hidden: Tensor = self.trunk(start, None if root is None else root.past)[0]
-        return hidden if root is None else torch.cat([root.hidden.expand(len(hidden), -1, -1), hidden], dim=1)
+        return hidden if root is None else torch.cat([root.hidden.expand(hidden.shape[0], -1, -1), hidden], dim=1)
 
     def _grounded(self, future: Tensor, root: Root, layout: Layout) -> Tensor:
         """The future's places [batch, n, width] with what they start from, if the model is grounded."""
