@@ -154,7 +154,9 @@ def test_stop_in_the_middle_of_a_thought_plays_the_glance(talk: Talk, dreamer: D
     assert len(talk.starting("bestmove")) == 2
 
 
-@pytest.mark.parametrize("kind", ["go infinite", "go ponder", "go ponder wtime 60000 btime 60000", "go ponder movetime 9000"])
+@pytest.mark.parametrize(
+    "kind", ["go infinite", "go ponder", "go ponder wtime 60000 btime 60000", "go ponder movetime 9000"]
+)
 def test_no_bestmove_before_stop(talk: Talk, dreamer: Dreamer, kind: str) -> None:
     talk.send(kind)
     talk.until("info depth", 2)  # the full thought is complete
