@@ -20,7 +20,7 @@ OVERRUN = 3.0
 # ... but one move never takes more than this share of what is left on the clock.
 LARGEST_SHARE = 0.35
 # When this share of what is left is gone without any decision, the flag is near.
-LAST_SHARE = 0.5
+LAST_SHARE = 0.3
 
 
 @dataclass(frozen=True)
