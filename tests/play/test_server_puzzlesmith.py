@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from collections.abc import Iterator
+from importlib.resources import files
 
 import chess
 import chess.engine
 import pytest
 
 from diffusearch.errors import UserError
-from diffusearch.play.puzzlesmith import Entry, Smith, make, obvious, rating_of, thinned
+from diffusearch.play.puzzlesmith import Entry, Smith, make, obvious, rating_of, thinned, written
 
 BACK_RANK = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"  # Rd8 mates; nothing else wins at once
+
+
+PACKAGED = files("diffusearch.play").joinpath("puzzles.json").read_text(encoding="utf-8")
+MADE_BY = "Stockfish 15.1"  # of the packaged file; other versions play other games
+
+
+def packaged() -> list[Entry]:
+    return [Entry(**entry) for entry in json.loads(PACKAGED)["puzzles"]]
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +79,21 @@ def test_a_missing_engine_is_explained() -> None:
 def test_easy_ones_are_thinned() -> None:
     entries = [Entry(str(number), "", 600) for number in range(5)] + [Entry("hard", "", 900)]
     assert [entry.fen for entry in thinned(entries, 2)] == ["0", "1", "hard"]
+
+
+def test_the_packaged_file_is_as_the_documented_command_writes_it() -> None:
+    entries = packaged()
+    assert written(entries, seed=1, nodes=300_000) == PACKAGED
+    assert thinned(entries, 24) == entries == sorted(entries, key=lambda entry: (entry.rating, entry.fen))
+
+
+@pytest.mark.engine
+def test_the_documented_command_finds_the_packaged_puzzles() -> None:
+    path = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
+    if path is None:
+        pytest.skip("no Stockfish on the PATH")
+    with chess.engine.SimpleEngine.popen_uci(path) as engine:
+        if engine.id["name"] != MADE_BY:
+            pytest.skip(f"the packaged puzzles were made by {MADE_BY}")
+    (first,) = make(1, 1, 300_000, path)  # all 80 take minutes
+    assert first in packaged()

@@ -1,11 +1,11 @@
 """Makes the page's puzzles: Stockfish plays weak games against itself and the only winning moves are kept.
 
-    python -m diffusearch.play.puzzlesmith --count 80 --seed 1 --out src/diffusearch/play/puzzles.json
+    python -m diffusearch.play.puzzlesmith --count 80 --most 24 --seed 1 --out src/diffusearch/play/puzzles.json
 
-No outside games or puzzles are used. A position is kept if, at the verifying effort, the best move wins and the
-second best does not, for every move of the solver; the line goes on while the win stays unique. The rating is an
-estimate: it grows with the depth at which Stockfish settles on the first move. Of those that it sees at once, only
-some are kept.
+gives the packaged file byte for byte (with Stockfish 15.1; another version plays other games). No outside games or
+puzzles are used. A position is kept if, at the verifying effort, the best move wins and the second best does not, for
+every move of the solver; the line goes on while the win stays unique. The rating is an estimate: it grows with the
+depth at which Stockfish settles on the first move. Of those that it sees at once, only some are kept.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ class Smith:
         with self._engine.analysis(board, chess.engine.Limit(nodes=self._nodes), game=object()) as analysis:
             for info in analysis:
                 depth, line = info.get("depth"), info.get("pv")
-                if depth is None or not line:
-                    continue
+                if depth is None or not line or info.get("lowerbound") or info.get("upperbound"):
+                    continue  # bounds are shown after some seconds only: a slow machine would give other ratings
                 if line[0] != best:
                     since = 0
                 elif not since:
@@ -170,6 +170,13 @@ def thinned(entries: Sequence[Entry], most: int) -> list[Entry]:
     return kept
 
 
+def written(entries: Sequence[Entry], seed: int, nodes: int) -> str:
+    """The file's text, one puzzle a line."""
+    note = f"made by diffusearch.play.puzzlesmith, seed {seed}, {nodes} nodes"
+    lines = ",\n".join(json.dumps(asdict(entry)) for entry in entries)
+    return '{"source": ' + json.dumps(note) + ', "puzzles": [\n' + lines + "\n]}\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=80)
@@ -180,9 +187,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     found = thinned(make(arguments.count, arguments.seed, arguments.nodes, arguments.stockfish), arguments.most)
-    note = f"made by diffusearch.play.puzzlesmith, seed {arguments.seed}, {arguments.nodes} nodes"
-    text = '{"source": ' + json.dumps(note) + ', "puzzles": [\n'
-    text += ",\n".join(json.dumps(asdict(entry)) for entry in found) + "\n]}\n"
+    text = written(found, arguments.seed, arguments.nodes)
     # Written whole or not at all: beside its place first, then moved there.
     draft = arguments.out.with_suffix(".tmp")
     with draft.open("w", encoding="utf-8") as file:
