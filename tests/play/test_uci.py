@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from importlib.metadata import version
 
 import chess
 import pytest
@@ -105,7 +106,7 @@ def talk(dreamer: Dreamer) -> Iterator[Talk]:
 
 def test_uci_answers_without_building_an_agent(talk: Talk) -> None:
     talk.send("uci")
-    assert talk.lines[0].startswith("id name DiffuSearch ")
+    assert talk.lines[0] == f"id name DiffuSearch {version('diffusearch')}"
     assert talk.lines[-1] == "uciok"
     assert talk.built == []
 

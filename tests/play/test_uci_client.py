@@ -22,15 +22,15 @@ def engine() -> Iterator[chess.engine.SimpleEngine]:
     assert client.returncode.result(timeout=60) == 0
 
 
-def test_the_handshake_brings_no_torch() -> None:
+def test_the_handshake_brings_nothing_heavy() -> None:
     """uciok must be there before the heavy imports; the process tells which modules it has loaded by then."""
     code = (
         "import sys, io\n"
-        "from diffusearch.cli import app\n"
+        "from diffusearch.cli import main\n"
         "sys.stdin = io.TextIOWrapper(io.BytesIO(b'uci\\nquit\\n'))\n"
         "sys.argv = ['diffusearch', 'uci']\n"
-        "app(standalone_mode=False)\n"
-        "print('heavy:', sorted({'torch', 'numpy', 'pyarrow', 'fastapi'} & set(sys.modules)))\n"
+        "main()\n"
+        "print('heavy:', sorted({'torch', 'numpy', 'pyarrow', 'fastapi', 'pydantic'} & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert "uciok" in done.stdout

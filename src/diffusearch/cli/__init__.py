@@ -31,7 +31,12 @@ for _family in FAMILIES:
 def main() -> None:
     """Entry point: the program's exit codes are 0 (done), 1 (a check failed), 2 (bad input)."""
     try:
-        app()
+        if sys.argv[1:] == ["uci"]:  # what chess programs start: nothing to parse, so typer's parser is not loaded
+            from diffusearch.cli.play import uci
+
+            uci()
+        else:
+            app()
     except UserError as error:
         print(f"diffusearch: {error}", file=sys.stderr)
         sys.exit(2)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import version
 from typing import BinaryIO
 
 import chess
 
+from diffusearch import __version__
 from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
 from diffusearch.play.engine import Build, Engine, Say
@@ -57,7 +57,7 @@ class Protocol:
 
     def _uci(self, words: Sequence[str]) -> None:
         say = self.engine.say
-        say(f"id name DiffuSearch {version('diffusearch')}")
+        say(f"id name DiffuSearch {__version__}")
         say("id author the DiffuSearch maintainers")
         for line in self.engine.options.declared():
             say(line)
