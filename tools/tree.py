@@ -70,6 +70,7 @@ SILENT = {
     "web/package-lock.json": "exact versions of the page's packages",
     "web/package.json": "the page's packages and scripts",
     "web/public/icon.svg": "the page's icon",
+    "web/public/licences.txt": "whose work the built page holds: pieces, board, lit-html, with their licences",
     "web/tsconfig.json": "settings of the TypeScript compiler",
     "web/vite.config.ts": "how the page is built",
 }
