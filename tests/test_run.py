@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import chess
@@ -137,3 +138,32 @@ def test_priors_use_a_horizon_that_was_trained(make_run) -> None:
         told = run.imagine([board], one, horizon=asked)[0].probabilities
         for move, share in run.priors([board])[0].items():
             assert share == pytest.approx(told[move.uci()], abs=1e-6)
+
+
+@pytest.mark.parametrize("process", ["absorbing", "multinomial", "gaussian", "autoregressive", "direct"])
+@pytest.mark.parametrize("order", ["plies", "left-to-right", "confidence"])
+def test_the_move_is_the_same_where_its_line_is_not_wanted(make_run, process: str, order: str) -> None:
+    run = make_run(process=process, root_value=process in ("absorbing", "direct"))
+    boards = [chess.Board(), chess.Board(MIDDLE), chess.Board(MIDDLE).mirror()]
+    whole = run.imagine(boards, Decoding(steps=4, order=order), torch.Generator().manual_seed(1))
+    short = run.imagine(boards, Decoding(steps=4, order=order, line=False), torch.Generator().manual_seed(1))
+    for one, other in zip(whole, short, strict=True):
+        assert (other.move, other.raw_legal) == (one.move, one.raw_legal)
+        assert other.probabilities == pytest.approx(one.probabilities, abs=1e-6)
+        assert other.value == pytest.approx(one.value, abs=1e-6)
+        assert other.legal_mass == pytest.approx(one.legal_mass, abs=1e-6)
+        assert [ply.move for ply in other.line] == [one.move]
+    calls = {one.steps for one in short}
+    if process in ("absorbing", "direct") and order != "confidence":
+        assert calls == {1}  # the first call fixes the move
+    else:
+        assert calls == {one.steps for one in whole}
+
+
+@pytest.mark.parametrize("choice", [{"move_last": True}, {"remask": True}, {"temperature": 1.0}])
+def test_moves_that_later_calls_may_change_are_denoised_to_the_end(make_run, choice: dict[str, Any]) -> None:
+    run, decoding = make_run(), Decoding(steps=3, order="plies", **choice)
+    boards = [chess.Board(), chess.Board(MIDDLE)]
+    whole = run.imagine(boards, decoding, torch.Generator().manual_seed(1))
+    short = run.imagine(boards, replace(decoding, line=False), torch.Generator().manual_seed(1))
+    assert [(one.move, one.steps) for one in short] == [(one.move, one.steps) for one in whole]

@@ -7,6 +7,7 @@ everything before it speaks python-chess, everything behind it speaks tokens.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,18 @@ import torch
 from torch import Tensor
 
 from diffusearch.data.loader import tokenise
-from diffusearch.data.records import LEGAL_BYTES, UNKNOWN, legal_bits
+from diffusearch.data.records import LEGAL_BYTES, UNKNOWN
+from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
 from diffusearch.diffusion.process import make_process
 from diffusearch.diffusion.reading import read_sample
+from diffusearch.diffusion.roots import Roots, token_mask, tokens_of
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.model.int8 import int8
-from diffusearch.tokens import moves, states
+from diffusearch.tokens import states
 from diffusearch.tokens.layout import Layout
 from diffusearch.tokens.values import BIN_VALUES
 from diffusearch.training.checkpoint import load_tensors, load_weights
@@ -85,10 +88,13 @@ class Run:
         """For each position the probabilities of its legal moves, in one network call (sum 1)."""
         out: list[dict[chess.Move, float]] = []
         for part in _parts(boards):
-            sample = self._sample(part, Decoding(steps=1), self._nearest, torch.Generator(), None)
+            roots = Roots.of(part, self.layout)
+            sample = self._sample(roots, Decoding(steps=1), self._nearest, torch.Generator(), None)
             assert sample.move_log_probabilities is not None
             shares = sample.move_log_probabilities.exp().double().numpy()
-            out.extend(self._shares(board, row) for board, row in zip(part, shares, strict=True))
+            for row, own, tokens in zip(shares, roots.moves, roots.tokens, strict=True):
+                legal = row[tokens]
+                out.append(dict(zip(own, (legal / legal.sum()).tolist(), strict=True)))
         return out
 
     def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float64]:
@@ -119,7 +125,8 @@ class Run:
             given = self.given([board for board, _ in part], self.layout)
             action = self.layout.segment("a", 0)
             assert action is not None
-            given[:, action.start] = torch.tensor([self._token(board, move) for board, move in part])
+            asked = tokens_of([board for board, _ in part], [[move] for _, move in part], self.layout)
+            given[:, action.start] = torch.tensor(asked)[:, 0]
             with torch.inference_mode():
                 logits = self.net(_noised(given, self.layout), self.layout)["value"][:, 0]
             answers.extend((logits.float().softmax(-1) @ torch.from_numpy(BIN_VALUES)).tolist())
@@ -148,13 +155,30 @@ class Run:
         for start in range(0, len(boards), size):
             part = boards[start : start + size]
             narrowed = None if legal is None else legal[start : start + size]
-            sample = self._sample(part, decoding, layout, generator, narrowed)
-            out.extend(read_sample(sample, part, layout, decoding))
+            roots = Roots.of(part, layout)
+            sample = self._sample(roots, self._enough(decoding, layout), layout, generator, narrowed)
+            out.extend(read_sample(sample, roots, layout, decoding))
         return out
+
+    def _enough(self, decoding: Decoding, layout: Layout) -> Decoding:
+        """As few steps as give the same move, its shares and the root's value, where the line is not wanted.
+
+        In these orders the first network call fixes the first move; the others only add the future to it.
+        """
+        first = next((segment for segment in layout.segments if not segment.given), None)
+        settled = (
+            isinstance(self.process, Absorbing)
+            and decoding.order in ("plies", "left-to-right")
+            and (first is not None and (first.kind, first.ply) == ("a", 0))
+            and all(segment.given for segment in layout.segments if segment.kind == "v")
+            and decoding.temperature == 0.0
+            and not (decoding.remask or decoding.move_last or decoding.film)
+        )
+        return replace(decoding, steps=1, imaginations=1) if settled and not decoding.line else decoding
 
     def _sample(
         self,
-        boards: Sequence[chess.Board],
+        roots: Roots,
         decoding: Decoding,
         layout: Layout,
         generator: torch.Generator,
@@ -162,11 +186,11 @@ class Run:
     ) -> Sample:
         if self.paradigm in ("s-v", "sa-v"):
             raise UserError(f"the run {self.name!r} is {self.paradigm} and predicts no move: use an s-a or s-asa run")
-        for board in boards:
-            if not any(board.generate_legal_moves()):
+        for board, own in zip(roots.boards, roots.moves, strict=True):
+            if not own:
                 raise UserError(f"no legal move in {board.fen()!r}: the game is over")
-        given = self.given(boards, layout)
-        allowed = self.allowed(boards, narrowed)
+        given = self.given(roots.boards, layout)
+        allowed = roots.mask() if narrowed is None else self.allowed(roots.boards, narrowed)
         times = decoding.imaginations
         if times > 1:
             given, allowed = given.repeat_interleave(times, 0), allowed.repeat_interleave(times, 0)
@@ -188,23 +212,9 @@ class Run:
 
     def allowed(self, boards: Sequence[chess.Board], narrowed: Sequence[Sequence[chess.Move]] | None) -> Tensor:
         """The moves that may be played at each root [n, moves] bool, in the layout's frame."""
-        if narrowed is not None:
-            mask = np.zeros((len(boards), moves.VOCABULARY), dtype=bool)
-            for index, (board, some) in enumerate(zip(boards, narrowed, strict=True)):
-                mask[index, [self._token(board, move) for move in some]] = True
-            return torch.from_numpy(mask)
-        turned = self.layout.encoding.turned
-        bits = np.stack([legal_bits(board, board.turn if turned else chess.WHITE) for board in boards])
-        return torch.from_numpy(np.unpackbits(bits, axis=1, bitorder="little")[:, : moves.VOCABULARY].astype(bool))
-
-    def _token(self, board: chess.Board, move: chess.Move) -> int:
-        token = moves.MOVE_ID[move.uci()]
-        return int(moves.TURN[token]) if self.layout.encoding.turned and not board.turn else token
-
-    def _shares(self, board: chess.Board, shares: npt.NDArray[np.float64]) -> dict[chess.Move, float]:
-        found = {move: float(shares[self._token(board, move)]) for move in board.legal_moves}
-        total = sum(found.values())
-        return {move: share / total for move, share in found.items()}
+        if narrowed is None:
+            return Roots.of(boards, self.layout).mask()
+        return token_mask(tokens_of(boards, narrowed, self.layout))
 
 
 def _parts(boards: Sequence[chess.Board]) -> list[Sequence[chess.Board]]:

@@ -13,6 +13,7 @@ from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
 from diffusearch.diffusion.reading import read_sample
+from diffusearch.diffusion.roots import Roots
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout, layout
 
@@ -52,7 +53,7 @@ def imagine(
     choice = Decoding(**({"steps": 20} | how))
     net = scripted(lambda x: answers)
     sample = Absorbing(20).sample(net, given, shape, choice, torch.Generator(), allowed)
-    return read_sample(sample, [board], shape, choice)[0]
+    return read_sample(sample, Roots.of([board], shape), shape, choice)[0]
 
 
 @pytest.mark.parametrize(("encoding", "patch"), ENCODINGS)
@@ -218,7 +219,19 @@ def test_imaginations_are_ranked_by_joint_probability(scripted) -> None:
     sample = Absorbing(20).sample(net, given, shape, choice, torch.Generator().manual_seed(0), allowed.expand(12, -1))
     drawn = sample.log_probability.view(2, 6)
     assert drawn.unique().numel() > 1
-    told = read_sample(sample, [chess.Board(fen)] * 2, shape, choice)
+    told = read_sample(sample, Roots.of([chess.Board(fen)] * 2, shape), shape, choice)
     assert [one.log_probability for one in told] == pytest.approx(drawn.max(1).values.tolist())
     best = sample.tokens.view(2, 6, -1)[torch.arange(2), drawn.argmax(1)]
     assert [one.move for one in told] == [moves.id_uci(int(token)) for token in best[:, 68]]
+
+
+def test_roots_know_their_legal_moves_in_the_layouts_frame() -> None:
+    mated = chess.Board("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3")
+    boards = [chess.Board("r3k2r/pPp2ppp/8/3pP3/8/8/P1PP1PpP/R3K2R b KQkq - 0 20"), mated]
+    for encoding in ("paper", "compact"):
+        shape = layout("s-a", 1, encoding, 1)
+        mask = Roots.of(boards, shape).mask().numpy()
+        turned = encoding == "compact"
+        wanted = {moves.MOVE_ID[move.uci()] for move in boards[0].legal_moves}
+        assert set(mask[0].nonzero()[0]) == ({int(moves.TURN[one]) for one in wanted} if turned else wanted)
+        assert mask[1].nonzero()[0].tolist() == [moves.NONE]

@@ -23,6 +23,7 @@ class Limits:
     nodes: int | None = None  # engine nodes (Stockfish) or simulations (MCTS)
     depth: int | None = None  # engine depth in plies
     seconds: float | None = None  # wall time
+    line: bool = True  # whether the line behind the move is wanted; without it an agent may stop at the same move
     moves: tuple[chess.Move, ...] = ()  # only these root moves may be played; empty = all legal ones
 
 

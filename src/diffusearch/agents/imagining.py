@@ -85,6 +85,7 @@ class ImaginingAgent(Agent):
 
     def _imagine(self, boards: Sequence[chess.Board], legal: Allowed | None, limits: Limits) -> list[Imagination]:
         decoding = self.decoding if limits.steps is None else replace(self.decoding, steps=limits.steps)
+        decoding = decoding if limits.line else replace(decoding, line=False)
         generator = torch.Generator().manual_seed(number(self.seed, boards))
         return self.net.imagine(boards, decoding, generator=generator, legal=legal)
 

@@ -26,7 +26,8 @@ class PolicyAgent(OneStep):
 
 def among(priors: dict[chess.Move, float], moves: Sequence[chess.Move]) -> dict[chess.Move, float]:
     """The priors of some moves only, made to sum to 1; alike where the policy gives all of them nothing."""
-    total = sum(priors[move] for move in moves)
+    shares = [priors[move] for move in moves]
+    total = sum(shares)
     if total <= 0.0:
-        return {move: 1.0 / len(moves) for move in moves}
-    return {move: priors[move] / total for move in moves}
+        return dict.fromkeys(moves, 1.0 / len(moves))
+    return {move: share / total for move, share in zip(moves, shares, strict=True)}

@@ -66,8 +66,7 @@ def _empty(count: int, horizon: int) -> dict[str, npt.NDArray[Any]]:
 def legal_bits(board: chess.Board, mover: chess.Color) -> npt.NDArray[np.uint8]:
     """The legal moves of a position as packed bits [247] in the frame of `mover`; NONE where the game is over."""
     mask = np.zeros(LEGAL_BYTES * 8, dtype=np.uint8)
-    ids = [moves.MOVE_ID[move.uci()] for move in board.legal_moves]
-    mask[(ids if mover else moves.TURN[ids]) if ids else moves.NONE] = 1
+    mask[moves.move_ids(board.legal_moves, turned=not mover) or moves.NONE] = 1
     return np.packbits(mask, bitorder="little")
 
 

@@ -25,6 +25,7 @@ class Decoding:
     imaginations: int = 1  # futures denoised side by side, ranked by joint probability
     stop_confidence: float | None = None  # stop when every open variable is at least this likely
     film: bool = False  # keep every step
+    line: bool = True  # whether the future behind the move is wanted; else it is left out where the move is the same
     cache: bool = False  # compute only what is noised or newly fixed: faster, not exact (diffusearch.model.memory)
 
     def __post_init__(self) -> None:

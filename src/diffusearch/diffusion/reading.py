@@ -12,6 +12,7 @@ from torch import Tensor
 
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Frame, Imagination, Ply
+from diffusearch.diffusion.roots import Roots
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout
@@ -21,49 +22,58 @@ from diffusearch.tokens.values import BIN_VALUES
 Ints = npt.NDArray[np.int64]
 
 _LETTERS = ".PNBRQKpnbrqk?"  # of piece codes, White's first; the last is the mask
+_OVER = Ply(None, False, None, "the game is not over at the root", False)
 _SWAP: Ints = np.array([0, *range(7, 13), *range(1, 7), 13])  # own <-> opponent's piece codes
 
 
-def read_sample(sample: Sample, boards: Sequence[chess.Board], layout: Layout, decoding: Decoding) -> list[Imagination]:
-    """One Imagination for each board: the most likely of its `decoding.imaginations` samples."""
-    per_board = decoding.imaginations
-    best = sample.log_probability.view(-1, per_board).argmax(1) + torch.arange(len(boards)) * per_board
+def read_sample(sample: Sample, roots: Roots, layout: Layout, decoding: Decoding) -> list[Imagination]:
+    """One Imagination for each root: the most likely of its samples.
+
+    Where the line is not wanted it ends with the first move, and no state behind it is read.
+    """
+    count = len(roots.boards)
+    assert sample.move_log_probabilities is not None
+    assert sample.raw_move_logits is not None
+    each = len(sample.tokens) // count  # samples of one root
+    best = sample.log_probability.view(count, each).argmax(1) + torch.arange(count) * each
+    shares = sample.move_log_probabilities[best].exp().double().numpy()
+    raw = sample.raw_move_logits[best].double().softmax(-1)
+    raw_best, raw_shares = raw.argmax(-1).tolist(), raw.numpy()
+    values = _values(sample, best, layout)
     out = []
-    for board, index in zip(boards, best.tolist(), strict=True):
-        out.append(_read_one(sample, index, board, layout))
+    columns = zip(best.tolist(), roots.boards, roots.moves, roots.tokens, strict=True)
+    for row, (index, board, own, ids) in enumerate(columns):
+        tokens: Ints = sample.tokens[index].numpy()
+        reader = Reader(layout, board)
+        on_legal = shares[row, ids]
+        on_legal /= max(on_legal.sum(), 1e-300)
+        first = reader.move(tokens, 0)
+        out.append(
+            Imagination(
+                root=board.fen(),
+                move=first or moves.NONE_UCI,
+                probabilities=dict(zip((move.uci() for move in own), on_legal.tolist(), strict=True)),
+                line=reader.line(tokens) if decoding.line else reader.glance(first),
+                film=tuple(reader.frame(step, frame[index]) for step, frame in enumerate(sample.film)),
+                log_probability=float(sample.log_probability[index]),
+                value=values[row],
+                legal_mass=float(raw_shares[row, ids].sum()),
+                raw_legal=raw_best[row] in ids,
+                steps=int(sample.steps[index]),
+            )
+        )
     return out
 
 
-def _read_one(sample: Sample, index: int, board: chess.Board, layout: Layout) -> Imagination:
-    tokens: Ints = sample.tokens[index].numpy()
-    reader = Reader(layout, board)
-    assert sample.move_log_probabilities is not None
-    assert sample.raw_move_logits is not None
-    shares = sample.move_log_probabilities[index].exp()
-    legal_ids = [reader.token(move) for move in board.legal_moves]
-    on_legal = shares[legal_ids].double()
-    on_legal = on_legal / on_legal.sum().clamp(min=1e-300)
-    probabilities = {move.uci(): float(share) for move, share in zip(board.legal_moves, on_legal.tolist(), strict=True)}
-    raw = sample.raw_move_logits[index].double().softmax(-1)
-    value = None
+def _values(sample: Sample, best: Tensor, layout: Layout) -> Sequence[float | None]:
+    """The roots' values, where the model knows them."""
     segment = layout.segment("v", 0)
     if segment is not None and not segment.given:
-        value = float(BIN_VALUES[tokens[segment.start]])
-    elif sample.value_logits is not None:
-        value = float(sample.value_logits[index].softmax(-1) @ torch.from_numpy(BIN_VALUES))
-    line = reader.line(tokens)
-    return Imagination(
-        root=board.fen(),
-        move=reader.move(tokens, 0) or moves.NONE_UCI,
-        probabilities=probabilities,
-        line=line,
-        film=tuple(reader.frame(step, frame[index]) for step, frame in enumerate(sample.film)),
-        log_probability=float(sample.log_probability[index]),
-        value=value,
-        legal_mass=float(raw[legal_ids].sum()),
-        raw_legal=int(raw.argmax()) in set(legal_ids),
-        steps=int(sample.steps[index]),
-    )
+        return [float(value) for value in BIN_VALUES[sample.tokens[best, segment.start].numpy()]]
+    if sample.value_logits is not None:
+        found: list[float] = (sample.value_logits[best].softmax(-1) @ torch.from_numpy(BIN_VALUES)).tolist()
+        return found
+    return [None] * len(best)
 
 
 class Reader:
@@ -106,6 +116,12 @@ class Reader:
         span = tokens[segment.start : segment.start + len(self.layout.encoding.slots)]
         return self.layout.encoding.decode(span, self.root.turn, number)
 
+    def glance(self, first: str | None) -> tuple[Ply, ...]:
+        """The first move alone, whatever is imagined behind it."""
+        if first is None:
+            return (_OVER,)
+        return (Ply(first, self.root.is_legal(chess.Move.from_uci(first)), None, None, False),)
+
     def line(self, tokens: Ints) -> tuple[Ply, ...]:
         """The imagined plies, up to the end of the game as the model sees it."""
         plies: list[Ply] = []
@@ -115,7 +131,7 @@ class Reader:
             uci = self.move(tokens, ply)
             if uci is None and self.layout.segment("a", ply) is not None:
                 if ply == 0:
-                    plies.append(Ply(None, False, None, "the game is not over at the root", False))
+                    plies.append(_OVER)
                 break  # the model says that the game is over
             if uci is None and self.layout.segment("s", ply + 1) is None:
                 break  # s-ass: nothing is imagined of the last ply

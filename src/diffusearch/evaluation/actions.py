@@ -15,6 +15,7 @@ from diffusearch.evaluation.positions import Position
 
 BATCH = 256  # positions a call of play_many; agents cut it further to what their network likes
 WITHIN = (10, 50, 200)  # centipawns that a decision may cost and still count as near-best
+MOVES_ONLY = Limits(line=False)  # a metric of moves asks for no lines
 Progress = Callable[[int], None]  # told how many positions were done since the last call
 
 
@@ -47,7 +48,7 @@ def decide(
 def action_accuracy(
     agent: Agent,
     positions: Sequence[Position],
-    limits: Limits = Limits(),
+    limits: Limits = MOVES_ONLY,
     batch: int = BATCH,
     progress: Progress = silent,
 ) -> dict[str, Any]:

@@ -21,7 +21,7 @@ import zstandard
 
 from diffusearch.agents.base import Agent, Limits
 from diffusearch.errors import UserError
-from diffusearch.evaluation.actions import BATCH, Progress, decide, rating_band, silent
+from diffusearch.evaluation.actions import BATCH, MOVES_ONLY, Progress, decide, rating_band, silent
 from diffusearch.evaluation.intervals import Share
 from diffusearch.evaluation.puzzle_rating import puzzle_rating
 
@@ -102,7 +102,7 @@ def _puzzle(row: dict[str, str], place: str) -> Puzzle:
 def solve(
     agent: Agent,
     puzzles: Sequence[Puzzle],
-    limits: Limits = Limits(),
+    limits: Limits = MOVES_ONLY,
     batch: int = BATCH,
     progress: Progress = silent,
 ) -> list[Outcome]:
@@ -134,7 +134,7 @@ def solve(
 def puzzle_accuracy(
     agent: Agent,
     puzzles: Sequence[Puzzle],
-    limits: Limits = Limits(),
+    limits: Limits = MOVES_ONLY,
     batch: int = BATCH,
     progress: Progress = silent,
 ) -> dict[str, Any]:

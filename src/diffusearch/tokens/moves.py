@@ -6,6 +6,8 @@ with a piece to become (2 colours x 22 steps x 4 pieces = 176). Castling is the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import chess
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +52,17 @@ def _permutation(flip: int) -> npt.NDArray[np.int64]:
 
 TURN = _permutation(56)  # ranks mirrored: the board as seen from the other side
 MIRROR = _permutation(7)  # files mirrored: a symmetry of chess where nobody may castle
+
+
+# Ids by promotion << 12 | source << 6 | target, as they are and ranks mirrored: quicker than through UCI text.
+_IDS = {(m.promotion or 0) << 12 | m.from_square << 6 | m.to_square: index for index, m in enumerate(_CHESS_MOVES)}
+_TURNED_IDS = {place: int(TURN[index]) for place, index in _IDS.items()}
+
+
+def move_ids(some: Iterable[chess.Move], turned: bool = False) -> list[int]:
+    """The tokens of moves (none of them null); `turned` as seen from the other side."""
+    ids = _TURNED_IDS if turned else _IDS
+    return [ids[(move.promotion or 0) << 12 | move.from_square << 6 | move.to_square] for move in some]
 
 
 def move_id(move: chess.Move) -> int:
