@@ -18,14 +18,14 @@ from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Records, write_records
 from diffusearch.training.loop import Training, World
 from diffusearch.training.recipe import recipe_from_dict
-from diffusearch.training.sources import _lines
+from diffusearch.training.sources import lines_of
 
 FIXTURES = Path(__file__).parent.parent / "tests/fixtures/labelled"
 
 
 def repeated(folder: Path, copies: int) -> Records:
     """The fixtures' records, `copies` times over."""
-    write_records(_lines(FIXTURES, "train", False), folder / "once", 4)
+    write_records(lines_of(FIXTURES, "train", False), folder / "once", 4)
     once = Records(folder / "once")
     many = folder / "many"
     many.mkdir()

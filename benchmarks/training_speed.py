@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from diffusearch.data.records import Records, write_records
 from diffusearch.training.loop import Training, World, has_bf16
 from diffusearch.training.recipe import Recipe, recipe_from_dict
-from diffusearch.training.sources import _lines
+from diffusearch.training.sources import lines_of
 
 FIXTURES = Path(__file__).parent.parent / "tests/fixtures/labelled"
 PLAIN_LENGTH, PLAIN_VOCABULARY = 328, 2128  # the authors' context and vocabulary at h = 4
@@ -30,7 +30,7 @@ PLAIN_LENGTH, PLAIN_VOCABULARY = 328, 2128  # the authors' context and vocabular
 
 def ours(batch: int, folder: Path) -> Callable[[], None]:
     """One step of the paper's recipe."""
-    write_records(_lines(FIXTURES, "train", False), folder / "records", 4)
+    write_records(lines_of(FIXTURES, "train", False), folder / "records", 4)
     recipe: Recipe = recipe_from_dict(
         {"optimiser": {"batch": batch, "steps": 10**6}, "data": {"sources": [{"path": str(folder / "records")}]}}
     )

@@ -58,7 +58,7 @@ def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool
             return Records(folder)
         shutil.rmtree(folder)  # the labels have changed since
     say(f"replaying {path} ({split}, horizon {horizon}) to {folder}")
-    lines, workers = _lines(path, split, by_action), os.cpu_count() or 1
+    lines, workers = lines_of(path, split, by_action), os.cpu_count() or 1
     count = write_records(lines, folder, horizon, workers=workers, source=fingerprint)
     say(f"{count} records")
     return Records(folder)
@@ -70,7 +70,8 @@ def _fingerprint(path: Path) -> str:
     return hashlib.sha256(json.dumps([str(path.resolve()), facts]).encode()).hexdigest()
 
 
-def _lines(path: Path, split: str, by_action: bool) -> Iterator[Line]:
+def lines_of(path: Path, split: str, by_action: bool) -> Iterator[Line]:
+    """What a labelled set's split teaches: the oracle's line from each row, or (by action) every scored move alone."""
     for row in read_labelled(path, split):
         if by_action:
             for move, score in parse_actions(row["actions"] or "").items():
