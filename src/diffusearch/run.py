@@ -25,7 +25,7 @@ from diffusearch.diffusion.imagination import Imagination
 from diffusearch.diffusion.process import make_process
 from diffusearch.diffusion.reading import read_sample
 from diffusearch.diffusion.roots import Roots, token_mask, tokens_of
-from diffusearch.diffusion.sampling import Sample
+from diffusearch.diffusion.sampling import Sample, reach
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.model.int8 import int8
@@ -156,25 +156,29 @@ class Run:
             part = boards[start : start + size]
             narrowed = None if legal is None else legal[start : start + size]
             roots = Roots.of(part, layout)
-            sample = self._sample(roots, self._enough(decoding, layout), layout, generator, narrowed)
-            out.extend(read_sample(sample, roots, layout, decoding))
+            enough, reached = self._enough(decoding, layout)
+            sample = self._sample(roots, enough, reached, generator, narrowed)
+            out.extend(read_sample(sample, roots, reached, decoding))
         return out
 
-    def _enough(self, decoding: Decoding, layout: Layout) -> Decoding:
-        """As few steps as give the same move, its shares and the root's value, where the line is not wanted.
+    def _enough(self, decoding: Decoding, layout: Layout) -> tuple[Decoding, Layout]:
+        """As little as gives the same move, its shares and the root's value, where the line is not wanted.
 
         In these orders the first network call fixes the first move; the others only add the future to it.
         """
-        first = next((segment for segment in layout.segments if not segment.given), None)
+        action = next(segment for segment in layout.segments if not segment.given)
         settled = (
             isinstance(self.process, Absorbing)
             and decoding.order in ("plies", "left-to-right")
-            and (first is not None and (first.kind, first.ply) == ("a", 0))
+            and (action.kind, action.ply) == ("a", 0)
             and all(segment.given for segment in layout.segments if segment.kind == "v")
             and decoding.temperature == 0.0
             and not (decoding.remask or decoding.move_last or decoding.film)
         )
-        return replace(decoding, steps=1, imaginations=1) if settled and not decoding.line else decoding
+        if decoding.line or not settled:
+            return decoding, layout
+        alone = action.start + 1 - layout.given_variables  # ply by ply the move has a call of its own
+        return replace(decoding, steps=1, imaginations=1), reach(layout, decoding, alone)
 
     def _sample(
         self,

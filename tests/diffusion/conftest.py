@@ -34,7 +34,7 @@ class Scripted:
         return tokens
 
     def logits(
-        self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None, given: Tensor | None = None
+        self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None, tokens: Tensor | None = None
     ) -> dict[str, Tensor]:
         answers = [self.script(row) for row in hidden.tolist()]
         out = {}

@@ -283,5 +283,6 @@ def test_plies_fix_a_whole_segment_at_a_call() -> None:
     assert calls[0][0] == 20
     assert calls[-1][1] == 0
     fewer = schedule(layout, Decoding(order="plies", steps=2), 20)
-    assert [keep for *_, keep in fewer] == [70, 139]
+    assert [keep for *_, keep in fewer] == [1, 139]  # the first move by itself, then all the rest
+    assert [keep for *_, keep in schedule(layout, Decoding(order="plies", steps=3), 20)] == [1, 70, 139]
     assert [keep for *_, keep in schedule(layout, Decoding(order="plies", steps=1), 20)] == [139]

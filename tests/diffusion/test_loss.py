@@ -61,10 +61,10 @@ class Table:
         self.coin = rng.dirichlet(np.ones(2), size=(3, 3, 4))  # [x_0, x_1, x_2] with masks as the last ids
         self.die = rng.dirichlet(np.ones(3), size=(3, 3, 4))
 
-    def hidden(self, tokens: torch.Tensor, layout: object) -> torch.Tensor:
+    def hidden(self, tokens: torch.Tensor, layout: object, root: None = None) -> torch.Tensor:
         return tokens
 
-    def logits(self, hidden: torch.Tensor, layout: object, given: object = None) -> dict[str, torch.Tensor]:
+    def logits(self, hidden: torch.Tensor, layout: object, tokens: object = None) -> dict[str, torch.Tensor]:
         x = tuple(hidden.numpy().T)
         return {
             "coin": torch.from_numpy(np.log(self.coin[x]))[:, None],
@@ -129,7 +129,7 @@ def test_unknown_variables_have_no_loss_and_are_always_noised(tiny_layout) -> No
     seen: list[torch.Tensor] = []
 
     class Watching(Table):
-        def hidden(self, tokens: torch.Tensor, layout: object) -> torch.Tensor:
+        def hidden(self, tokens: torch.Tensor, layout: object, root: None = None) -> torch.Tensor:
             seen.append(tokens)
             return tokens
 
@@ -241,8 +241,8 @@ def test_gaussian_diffusion_term_vanishes_for_a_perfect_prediction(make_net) -> 
     right = torch.nn.functional.one_hot(batch.tokens[:, 68:], 1969).float() * 100.0
     sure = SimpleNamespace(
         embedding=net.embedding,
-        hidden_of_vectors=lambda vectors, layout: vectors,
-        logits=lambda hidden, layout, given: {"action": right},
+        hidden_of_vectors=lambda vectors, layout, tokens: vectors,
+        logits=lambda hidden, layout, tokens: {"action": right},
     )
     losses, _ = Gaussian(20).loss(sure, batch, net.layout, LossConfig(), torch.Generator())  # type: ignore[arg-type]
     assert float(losses.total.detach()) < 1e-6
@@ -255,8 +255,8 @@ def test_gaussian_loss_does_not_pull_the_vectors_together(make_net) -> None:
     logits = torch.zeros(20, 2, 1969, requires_grad=True)
     undecided = SimpleNamespace(
         embedding=net.embedding,
-        hidden_of_vectors=lambda vectors, layout: vectors.detach(),
-        logits=lambda hidden, layout, given: {"action": logits},
+        hidden_of_vectors=lambda vectors, layout, tokens: vectors.detach(),
+        logits=lambda hidden, layout, tokens: {"action": logits},
     )
     losses, _ = Gaussian(20).loss(undecided, batch, net.layout, LossConfig(), torch.Generator())  # type: ignore[arg-type]
     losses.total.backward()

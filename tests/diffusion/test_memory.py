@@ -44,7 +44,7 @@ def assert_same(one: Sample, two: Sample) -> None:
     [
         {},
         {"order": "left-to-right"},
-        {"order": "plies"},
+        {"order": "margin"},
         {"stop_confidence": 0.02},  # rows end at different times
     ],
 )

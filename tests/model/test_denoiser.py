@@ -50,22 +50,6 @@ def test_gradients_flow_everywhere(make_net, some_tokens, head: str, attention: 
         assert bool((parameter.grad != 0).any()), name
 
 
-def test_carried_squares_come_from_the_same_squares(make_net, some_tokens) -> None:
-    """An imagined state starts from the root's places, each from its own; moves and values from none."""
-    net = make_net(attention="prefix", grounded=True, paradigm="s-avsav", patch=8)
-    places = net.layout.root_place
-    for segment in net.layout.segments:
-        if segment.kind == "s" and not segment.given:
-            assert places[segment.place : segment.place + 9].tolist() == list(range(9))
-        else:
-            assert (places[segment.place : segment.place + (9 if segment.kind == "s" else 1)] == -1).all()
-    sum(out.sum() for out in net(some_tokens(net)).values()).backward()
-    assert net.carry is not None
-    assert bool((net.carry.weight.grad != 0).any())
-    with pytest.raises(UserError, match="grounded"):
-        make_net(attention="full", grounded=True)
-
-
 def test_a_place_tells_its_squares_apart(make_net, some_tokens) -> None:
     """A knight on a1 and one on b1 of the same place are different positions."""
     for encoding in ("paper", "compact"):
@@ -140,7 +124,7 @@ def test_vectors_and_tokens_take_the_same_way(make_net, some_tokens) -> None:
         net = make_net(attention=attention)
         tokens = some_tokens(net)
         vectors = net.embedding.vectors(tokens, net.layout)
-        by_vectors = net.hidden_of_vectors(vectors, net.layout)
+        by_vectors = net.hidden_of_vectors(vectors, net.layout, tokens)
         assert torch.allclose(by_vectors, net.hidden(tokens, net.layout), atol=1e-5)
 
 

@@ -87,7 +87,7 @@ def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
 
     names = ("steps", "order", "remask", "move_last", "temperature", "film", "cache")
     decoding = Decoding(imaginations=options["k"], stop_confidence=options["stop"], **{n: options[n] for n in names})
-    return _imagining(text, options, decoding)
+    return _imagining(text, options, decoding, options["candidates"], options["trust"])
 
 
 def _direct(text: AgentText, options: dict[str, Any]) -> Agent:
@@ -102,14 +102,18 @@ def _autoregressive(text: AgentText, options: dict[str, Any]) -> Agent:
     return _imagining(text, options, Decoding(order="left-to-right", temperature=options["temperature"]))
 
 
-def _imagining(text: AgentText, options: dict[str, Any], decoding: Decoding) -> Agent:
-    from diffusearch.agents.imagining import ImaginingAgent
+def _imagining(
+    text: AgentText, options: dict[str, Any], decoding: Decoding, candidates: int = 1, trust: float = 0.0
+) -> Agent:
+    from diffusearch.agents.foresight import Foresight
+    from diffusearch.agents.imagining import Imaginer, ImaginingAgent
     from diffusearch.agents.runs import run
 
     net = run(text.argument, "diffusearch", text.word)
     if options.get("int8"):
         net = net.quantised()
-    return ImaginingAgent(net, decoding, text.whole, strength=options["strength"], seed=options["seed"])
+    imaginer: Imaginer = Foresight(net, candidates, trust) if candidates > 1 else net
+    return ImaginingAgent(imaginer, decoding, text.whole, strength=options["strength"], seed=options["seed"])
 
 
 def _mcts(text: AgentText, options: dict[str, Any]) -> Agent:
@@ -204,6 +208,8 @@ _ALL = (
             Option("steps", integer(1, 1000), 20, "denoising steps"),
             Option("order", choice(*ORDERS), "plies", "which variables are fixed first"),
             Option("k", integer(1, 1024), 1, "imaginations side by side; the likeliest is played"),
+            Option("candidates", integer(1, 64), 1, "first moves with a future each, weighed by what comes of them"),
+            Option("trust", real(0.0, 100.0), 0.5, "with candidates: how much the imagined outcome weighs"),
             Option("remask", SWITCH, False, "variables fixed early may be noised again"),
             Option("move_last", SWITCH, False, "keep the move open until the last step"),
             Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"),

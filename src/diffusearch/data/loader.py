@@ -32,6 +32,10 @@ class Batch:
     legal: torch.Tensor  # [batch, moves + 1] bool: the root's legal moves in the layout's frame
     value: torch.Tensor  # [batch] int64: bin of the root's value, -1 if unknown
 
+    def truncated(self, layout: Layout) -> Batch:
+        """The same records in the layout of a shorter horizon."""
+        return Batch(self.tokens[:, : layout.variables], self.known[:, : layout.variables], self.legal, self.value)
+
 
 def source_rows(count: int, start: int, size: int, seed: Sequence[int]) -> npt.NDArray[np.int64]:
     """The rows number start .. start+size of an endless stream that visits `count` records once an epoch."""

@@ -13,6 +13,7 @@ from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
 from diffusearch.diffusion.sampling import Sample, denoise
 from diffusearch.diffusion.schedule import draw_times, time_weight
+from diffusearch.diffusion.views import glance, newest
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.layout import Layout
 
@@ -37,12 +38,24 @@ class Absorbing:
         full_noise = 1.0 if layout.predicted == 1 else config.full_noise
         t = draw_times(len(batch.tokens), self.timesteps, generator, full_noise)
         x, noised = self.corrupt(batch.tokens, layout, t, generator)
+        masks, counted = torch.from_numpy(layout.sizes), noised
+        if config.growing > 0 and layout.horizon > 1:
+            grown = torch.rand((len(t), 1), generator=generator) < config.growing
+            later, last = newest(layout, len(t), generator)
+            x = torch.where(grown, torch.where(later, masks, batch.tokens), x)
+            counted = torch.where(grown, last, noised)
         unknown = ~batch.known  # noised whatever t is, and without loss
         unknown[:, : layout.given_variables] = False
-        x = torch.where(unknown, torch.from_numpy(layout.sizes), x)
-        hidden = net.hidden(x, layout)
+        x = torch.where(unknown, masks, x)
+        root = net.read_root(x, layout) if config.glance > 0 and net.prefix else None
+        hidden = net.hidden(x, layout, root)
         lambdas = time_weight(config.time_weight, t, self.timesteps)
-        return cross_entropy(net.logits(hidden, layout, given=x), batch, layout, noised, lambdas, config), hidden
+        losses = cross_entropy(net.logits(hidden, layout, tokens=x), batch, layout, counted, lambdas, config)
+        if root is not None and layout.horizon > 1:
+            first = glance(net, batch, layout, config, root)
+            losses.total = losses.total + config.glance * first.total / layout.predicted
+            losses.by_type["glance"], losses.action_hits = first.by_type["action"], first.action_hits
+        return losses, hidden
 
     def sample(
         self,

@@ -39,7 +39,7 @@ class Autoregressive:
         x, predicted = self.corrupt(batch.tokens, layout, times, generator)
         x = torch.where(predicted & ~batch.known, torch.from_numpy(layout.sizes), x)
         hidden = net.hidden(x, layout)
-        return cross_entropy(net.logits(hidden, layout, given=x), batch, layout, predicted, times, config), hidden
+        return cross_entropy(net.logits(hidden, layout, tokens=x), batch, layout, predicted, times, config), hidden
 
     @torch.inference_mode()
     def sample(
@@ -68,7 +68,7 @@ class Autoregressive:
             value = net.value_logits(hidden, layout).float()
         for place in range(layout.given_places, layout.places):
             for group in layout.groups_at(place):
-                logits = net.logits(hidden, layout, (group,), given=x)[group.type].float()
+                logits = net.logits(hidden, layout, (group,), tokens=x)[group.type].float()
                 if place == move_place:
                     logits, moves, raw_moves = first_move(logits, allowed, decoding)
                 tokens = choose(logits, decoding.temperature, generator)

@@ -60,8 +60,8 @@ class Gaussian:
         signal = torch.where(batch.known | ~noised, signal, 0.0)  # what is unknown is pure noise
         clean = token_vectors(net, batch.tokens, layout)
         z = noised_vectors(clean, signal, generator)
-        hidden = net.hidden_of_vectors(z * _INPUT, layout)
-        logits = net.logits(hidden, layout, given=batch.tokens)
+        hidden = net.hidden_of_vectors(z * _INPUT, layout, batch.tokens[:, : layout.given_variables])
+        logits = net.logits(hidden, layout, tokens=batch.tokens[:, : layout.given_variables])
         losses = cross_entropy(logits, batch, layout, noised, (t == 1).float(), config)
         weights = variable_weights(batch, layout, config) * noised
         rate = torch.where(t == 1, 0.0, 0.5 * (self.snr(t - 1) - self.snr(t)))
@@ -98,13 +98,13 @@ class Gaussian:
         moves = raw_moves = value = None
         grid = time_grid(decoding.steps, self.timesteps)
         for now, after in pairwise(grid):
-            hidden = net.hidden_of_vectors(torch.cat([root, z], dim=1) * _INPUT, layout)
+            hidden = net.hidden_of_vectors(torch.cat([root, z], dim=1) * _INPUT, layout, given)
             if value is None and net.root_value is not None:
                 value = net.value_logits(hidden, layout).float()
             expected = torch.empty_like(z)
             for group in layout.groups:
                 columns = torch.from_numpy(group.variables) - fixed
-                logits = net.logits(hidden, layout, (group,), given=given)[group.type].float()
+                logits = net.logits(hidden, layout, (group,), tokens=given)[group.type].float()
                 if group.type == "action":
                     logits, moves, raw_moves = first_move(logits, allowed, decoding)
                 tokens = choose(logits, decoding.temperature if after == 0 else 0.0, generator)

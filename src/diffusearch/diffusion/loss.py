@@ -27,6 +27,8 @@ class LossConfig:
     legal_root: bool = False  # softmax of the first move over the root's legal moves only
     raw_move: float = 0.1  # with legal_root: weight of the first move's loss over all moves, which teaches legality
     full_noise: float = 0.0  # share of records trained at t = T
+    glance: float = 0.0  # weight of the first move at a glance: the root alone, nothing imagined behind it (prefix)
+    growing: float = 0.0  # share of records as the order "plies" meets them: all is clean but the last state or move
 
 
 @dataclass

@@ -47,7 +47,7 @@ class Multinomial:
         x = torch.where(unknown, uniform_tokens(torch.from_numpy(layout.sizes), x.shape, generator), x)
         hidden = net.hidden(x, layout)
         lambdas = time_weight(config.time_weight, t, self.timesteps)
-        return cross_entropy(net.logits(hidden, layout, given=x), batch, layout, noised, lambdas, config), hidden
+        return cross_entropy(net.logits(hidden, layout, tokens=x), batch, layout, noised, lambdas, config), hidden
 
     def sample(
         self,

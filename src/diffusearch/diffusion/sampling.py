@@ -50,8 +50,8 @@ def time_grid(steps: int, timesteps: int) -> list[int]:
 def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[int, int, int]]:
     """For each network call the times before and after it, and how many variables are visible then.
 
-    In the order "plies" a call fixes a whole move or a whole state (several, if there are fewer steps than those), so
-    that nothing is imagined before the move that leads to it.
+    In the order "plies" a call fixes a whole move or a whole state, so that nothing is imagined before the move that
+    leads to it. If there are fewer steps than those, later calls fix several; the first move has a call of its own.
     """
     targets = layout.predicted
     if decoding.order != "plies":
@@ -60,9 +60,19 @@ def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[i
     starts = [segment.start - layout.given_variables for segment in layout.segments if not segment.given]
     ends = [*starts[1:], targets]
     calls = min(decoding.steps, len(ends))
-    keeps = [ends[math.ceil((call + 1) * len(ends) / calls) - 1] for call in range(calls)]
+    keeps = [ends[math.ceil(call * (len(ends) - 1) / (calls - 1))] for call in range(calls)] if calls > 1 else ends[-1:]
     times = [timesteps, *(round(timesteps * (1 - keep / targets)) for keep in keeps)]
     return [(now, after, keep) for (now, after), keep in zip(pairwise(times), keeps, strict=True)]
+
+
+def reach(layout: Layout, decoding: Decoding, keep: int) -> Layout:
+    """The part of a record that the call computes after which `keep` variables are visible.
+
+    Ply by ply, the record grows: what lies beyond the ply at hand is not there yet. Else it is all there, noised.
+    """
+    if decoding.order != "plies" or decoding.move_last or decoding.cache:
+        return layout
+    return layout.truncated(int(layout.plies[layout.given_variables + keep - 1]) + 1)
 
 
 @torch.inference_mode()
@@ -100,14 +110,15 @@ def denoise(
         running = ~visible.all(1)
         if not running.any():
             break
+        here = reach(layout, decoding, keep)
         if memory is None:
-            hidden = net.hidden(x, layout, root)
+            hidden = net.hidden(x[:, : here.variables], here, root)
         else:
             hidden = memory.hidden(x, F.pad(visible, (fixed, 0), value=True))
         if value is None and net.root_value is not None:
-            value = net.value_logits(hidden, layout).float()
+            value = net.value_logits(hidden, here).float()
         tokens, log_likelihood, scores, move_logits = _predict(
-            net, hidden, layout, decoding, x, visible, generator, allowed
+            net, hidden, here, decoding, x, visible, generator, allowed
         )
         if decoding.order == "random":
             scores = torch.rand(scores.shape, generator=generator)
@@ -156,10 +167,12 @@ def _predict(
     first move, where it is predicted, its masked log-probabilities and raw logits."""
     fixed = layout.given_variables
     current = x[:, fixed:]
-    tokens, log_likelihood, scores = current.clone(), torch.zeros(current.shape), torch.zeros(current.shape)
+    tokens, scores = current.clone(), torch.zeros(current.shape)
+    log_likelihood = torch.full(current.shape, -math.inf)  # of what lies beyond the layout
     first: list[Tensor] = []
+    x = x[:, : layout.variables]
     for group in layout.groups:
-        logits = net.logits(hidden, layout, (group,), given=x)[group.type].float()
+        logits = net.logits(hidden, layout, (group,), tokens=x)[group.type].float()
         columns = torch.from_numpy(group.variables) - fixed
         if group.type == "action":
             logits, *first = first_move(logits, allowed, decoding)

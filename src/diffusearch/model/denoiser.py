@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from diffusearch.errors import UserError
 from diffusearch.model.embedding import Embedding
+from diffusearch.model.grounding import Grounding
 from diffusearch.model.heads import Heads, Logits
 from diffusearch.model.trunk import Past, Trunk, TrunkConfig
 from diffusearch.tokens.layout import Group, Layout, layout
@@ -28,7 +27,7 @@ class ModelConfig:
     head: str = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x destination)
     head_width: int = 64  # width of the source and destination vectors of the "squares" head
     root_value: bool = False  # an auxiliary head for the value of the root
-    grounded: bool = False  # imagined states start from the root, and moves name their squares (prefix attention)
+    grounded: bool = False  # imagined states start from the state before (grounding.py; prefix attention)
     trunk: TrunkConfig = field(default_factory=TrunkConfig)
 
     def check(self) -> None:
@@ -87,15 +86,8 @@ class Denoiser(nn.Module):
         self.trunk = Trunk(config.trunk)
         self.heads = Heads(self.layout, self.embedding, width, config.head, config.head_width, copy=config.grounded)
         self.root_value = nn.Linear(width, BINS) if config.root_value else None
-        # Grounded: a place of an imagined state starts from what the trunk made of the root's same squares (carry) and
-        # from the move that leads to it (follow).
-        self.carry = nn.Linear(width, width) if config.grounded else None
-        self.follow = nn.Linear(width, width) if config.grounded else None
-        if self.carry is not None and self.follow is not None:
-            nn.init.normal_(self.carry.weight, std=0.02)  # hidden states are large, embeddings small
-            nn.init.eye_(self.follow.weight)
+        self.grounding = Grounding(self.layout, width) if config.grounded else None
         self.shift = int(config.trunk.attention == "causal")
-        self._origin: dict[tuple[int, torch.device], tuple[Tensor, Tensor]] = {}
 
     @property
     def prefix(self) -> bool:
@@ -113,7 +105,7 @@ class Denoiser(nn.Module):
         if root is None:
             embedded: Tensor = self.embedding(tokens, layout)
             return embedded
-        return self._grounded(self.embedding(tokens, layout, layout.given_places), root, layout)
+        return self._grounded(self.embedding(tokens, layout, layout.given_places), tokens, root, layout)
 
     def hidden(self, tokens: Tensor, layout: Layout, root: Root | None = None) -> Tensor:
         """Hidden states [batch, places, width] of a whole record."""
@@ -121,52 +113,44 @@ class Denoiser(nn.Module):
             root = self.read_root(tokens, layout)
         return self._whole(self.start(tokens, layout, root), root)
 
-    def hidden_of_vectors(self, vectors: Tensor, layout: Layout) -> Tensor:
-        """The same from vectors of variables [batch, variables, width] instead of tokens."""
+    def hidden_of_vectors(self, vectors: Tensor, layout: Layout, tokens: Tensor) -> Tensor:
+        """The same from vectors of variables [batch, variables, width].
+
+        Tokens [batch, >= given variables] are the part of the record that is not vectors only: the root at least.
+        """
         places = self.embedding.gather(vectors, layout)
         if not self.prefix:
             return self._whole(places, None)
         root = Root(*self.trunk(places[:, : layout.given_places]))
-        return self._whole(self._grounded(places[:, layout.given_places :], root, layout), root)
+        return self._whole(self._grounded(places[:, layout.given_places :], tokens, root, layout), root)
 
     def _whole(self, start: Tensor, root: Root | None) -> Tensor:
         hidden: Tensor = self.trunk(start, None if root is None else root.past)[0]
         return hidden if root is None else torch.cat([root.hidden.expand(hidden.shape[0], -1, -1), hidden], dim=1)
 
-    def _grounded(self, future: Tensor, root: Root, layout: Layout) -> Tensor:
+    def _grounded(self, future: Tensor, tokens: Tensor, root: Root, layout: Layout) -> Tensor:
         """The future's places [batch, n, width] with what they start from, if the model is grounded."""
-        if self.carry is None or self.follow is None:
+        if self.grounding is None:
             return future
-        same, move = self._origins(layout, future.device)
-        carried, followed = F.pad(self.carry(root.hidden), (0, 0, 0, 1)), F.pad(self.follow(future), (0, 0, 0, 1))
-        return future + carried[:, same] + followed[:, move]  # the padding serves index -1
-
-    def _origins(self, layout: Layout, device: torch.device) -> tuple[Tensor, Tensor]:
-        """For each place of the future the root's place with the same squares, and the future's with the last move."""
-        key = (layout.horizon, device)
-        if key not in self._origin:
-            first = layout.given_places
-            with torch.inference_mode(False):  # whoever asks first: the indices must serve training too
-                self._origin[key] = (
-                    torch.from_numpy(layout.root_place[first:]).to(device),
-                    torch.from_numpy(np.maximum(layout.move_place[first:] - first, -1)).to(device),
-                )
-        return self._origin[key]
+        grounded: Tensor = self.grounding(future, tokens, root.hidden, layout, self.embedding)
+        return grounded
 
     def forward(self, tokens: Tensor, layout: Layout | None = None, root: Root | None = None) -> Logits:
         """Tokens [batch, variables] -> logits by type; a shorter layout gives a shorter horizon."""
         layout = layout or self.layout
-        return self.logits(self.hidden(tokens, layout, root), layout, given=tokens)
+        return self.logits(self.hidden(tokens, layout, root), layout, tokens=tokens)
 
     def logits(
-        self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None, *, given: Tensor | None = None
+        self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None, *, tokens: Tensor | None = None
     ) -> Logits:
         """Hidden states -> logits by type, of all variables or of the given groups (or parts of groups).
 
-        `given` [batch, >= given variables] are the root's tokens, which a grounded model needs for states.
+        `tokens` [batch, >= given variables] are the record's, which a grounded model needs for states.
         """
-        given = None if given is None else given.to(hidden.device)
-        out: Logits = self.heads(hidden, layout, self.embedding, self.shift, groups, given)
+        copies = None
+        if self.grounding is not None and tokens is not None:
+            copies = self.grounding.copies(tokens.to(hidden.device), layout)
+        out: Logits = self.heads(hidden, layout, self.embedding, self.shift, groups, copies)
         return out if self.training else {kind: logits.cpu() for kind, logits in out.items()}
 
     def value_logits(self, hidden: Tensor, layout: Layout) -> Tensor:

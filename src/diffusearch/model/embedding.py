@@ -87,6 +87,15 @@ class Embedding(nn.Module):
         summed = F.embedding_bag(bags, self.vocabulary(), mode="sum", padding_idx=self.padding)
         return self._placed(summed.view(tokens.shape[0], patches.shape[0], -1), start)
 
+    def state(self, tokens: Tensor, layout: Layout) -> Tensor:
+        """The tokens of one state [batch, slots] -> its places [batch, places of a state, width], without positions."""
+        base, patches = self.indices(layout)
+        patches = patches[: len(layout.state_places)]
+        rows = F.pad(tokens + base[: tokens.shape[1]], (0, 1), value=self.padding)
+        bags = rows[:, patches.reshape(-1)].view(-1, patches.shape[1])
+        summed = F.embedding_bag(bags, self.table, mode="sum", padding_idx=self.padding)
+        return summed.view(len(tokens), len(patches), -1)
+
     def vectors(self, tokens: Tensor, layout: Layout) -> Tensor:
         """The vector of every variable [batch, variables, width] (for the Gaussian process)."""
         base, _ = self.indices(layout)

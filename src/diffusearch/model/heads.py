@@ -19,8 +19,8 @@ from diffusearch.tokens.layout import Group, Layout
 
 Logits = dict[str, Tensor]  # type -> [batch, variables of the type, vocabulary], in the order of Layout.groups
 
-# The distinct places of a group; the order of its outputs (None: as they come); an action's square places; and
-# [3, variables] for a state's variables the root's variable, factor and summand of the token if nothing moved.
+# The distinct places of a group; the order of its outputs (None: as they come); an action's square places; and the
+# group's variables.
 Plan = tuple[Tensor, Tensor | None, Tensor, Tensor]
 
 
@@ -72,10 +72,14 @@ class Heads(nn.Module):
                 nn.init.zeros_(parameter) if name.endswith("bias") else nn.init.normal_(parameter, std=0.02)
         self.source_target = SourceTarget(layout, width, inner) if kind == "squares" and "action" in sizes else None
         states = [t for t in sizes if t not in ("action", "value")]
-        self.copy = nn.ModuleDict({t: nn.Linear(width, layout.per_place(t)) for t in states}) if copy else None
+        # two gates a variable: what was there stays, and what moves arrives
+        self.copy = nn.ModuleDict({t: nn.Linear(width, 2 * layout.per_place(t)) for t in states}) if copy else None
         for name, parameter in self.named_parameters():
-            if name.startswith("copy."):  # at first: very likely nothing has moved
-                nn.init.constant_(parameter, 6.0) if name.endswith("bias") else nn.init.zeros_(parameter)
+            if name.startswith("copy."):
+                nn.init.zeros_(parameter)
+                if name.endswith("bias"):  # at first: very likely nothing has moved
+                    with torch.no_grad():
+                        parameter[::2] = 6.0
         self._plans: dict[tuple[int, str, int, int, torch.device], Plan] = {}
 
     def forward(
@@ -85,34 +89,35 @@ class Heads(nn.Module):
         embedding: Embedding,
         shift: int = 0,
         groups: tuple[Group, ...] | None = None,
-        given: Tensor | None = None,
+        copies: tuple[Tensor, Tensor] | None = None,
     ) -> Logits:
         """Hidden states [batch, places, width] -> logits by type.
 
         shift = 1: a place is predicted from the place before it (autoregressive), and later places may be missing.
-        `groups` leaves out everything else. `given` [batch, >= given variables] are the root's tokens, from which a
-        grounded model starts its imagined states.
+        `groups` leaves out everything else. `copies` [batch, variables] have, for the variables of imagined states, the
+        token that would be there if nothing had moved, and the piece that moves: what a grounded model copies.
         """
         out: Logits = {}
         for group in layout.groups if groups is None else groups:
-            places, order, state, unmoved = self._plan(layout, group, hidden.device)
+            places, order, state, variables = self._plan(layout, group, hidden.device)
             here = hidden[:, places - shift]  # [batch, distinct places, width]
             if self.kind == "vocabulary":
                 logits = here @ embedding.type_rows(group.type, group.size).t()
             else:
                 logits = self.linear[group.type](here).view(hidden.shape[0], -1, group.size)
-            gate = None
+            gates = None
             if self.copy is not None and group.type in self.copy:
-                gate = self.copy[group.type](here).view(hidden.shape[0], -1)
+                gates = self.copy[group.type](here).view(hidden.shape[0], -1, 2)
             if order is not None:
                 logits = logits[:, order]
-                gate = gate[:, order] if gate is not None else None
-            if gate is not None:
-                if given is None:
-                    raise ValueError("a grounded model needs the root's tokens to predict states")
-                root, factor, summand = unmoved
-                same = (given[:, root] * factor + summand).clamp(max=group.size - 1)  # the tokens if nothing moved
-                logits = logits.scatter_add(-1, same[..., None], gate[..., None].to(logits.dtype))
+                gates = gates[:, order] if gates is not None else None
+            if gates is not None:
+                if copies is None:
+                    raise ValueError("a grounded model needs the record's tokens to predict states")
+                wider = F.pad(logits, (0, 1))  # the last column takes what is not known
+                for gate, copied in zip(gates.to(logits.dtype).split(1, dim=-1), copies, strict=True):
+                    wider = wider.scatter_add(-1, copied[:, variables, None].clamp(max=group.size), gate)
+                logits = wider[..., :-1]
             if group.type == "action" and self.source_target is not None:
                 batch, count, width = here.shape
                 squares = hidden[:, state].view(batch * count, -1, width)
@@ -139,6 +144,6 @@ class Heads(nn.Module):
                     torch.from_numpy(distinct).to(device),
                     None if identity else torch.from_numpy(order).to(device),
                     torch.tensor(state, dtype=torch.int64, device=device),
-                    torch.from_numpy(np.stack(layout.unmoved)[:, group.variables]).to(device),
+                    torch.from_numpy(group.variables).to(device),
                 )
         return self._plans[key]

@@ -15,6 +15,10 @@ from torch import Tensor, nn
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 
+# What comes in has 8 bits where the processor adds products in 32 bits (VNNI); others add pairs of them in 16 bits, so
+# that one bit must be left free.
+_REDUCE_RANGE = not torch.cpu.get_capabilities().get("avx512_vnni", False)
+
 
 class Int8Linear(nn.Module):
     """A linear layer without gradient; torch's quantised engine multiplies."""
@@ -30,8 +34,7 @@ class Int8Linear(nn.Module):
         self.packed = torch.ops.quantized.linear_prepack(rounded, linear.bias.detach())
 
     def forward(self, x: Tensor) -> Tensor:
-        # reduce_range: 7 bits for what comes in, since processors without VNNI add pairs of products in 16 bits
-        y: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, True)
+        y: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, _REDUCE_RANGE)
         return y
 
 

@@ -30,7 +30,7 @@ from diffusearch.play.uci_words import Go, allowed_moves, bestmove_line, info_li
 Say = Callable[[str], None]
 Build = Callable[[str], Agent]
 
-_GLANCE = Limits(steps=1, nodes=20, seconds=0.05)
+_GLANCE = Limits(steps=1, nodes=20, seconds=0.05, line=False)
 _BACKLOG = 100  # jobs that may wait for the worker before the reader waits too
 _FAREWELL = 10.0  # seconds that `quit` waits for the bestmove of a `go` that is still open
 

@@ -39,8 +39,8 @@ class OneStep(nn.Module):
     def forward(self, tokens: Tensor) -> tuple[Tensor, ...]:
         layout = self.net.layout
         # By way of the variables' vectors: sums of gathered rows are plain operators everywhere, bags are not.
-        hidden = self.net.hidden_of_vectors(self.net.embedding.vectors(tokens, layout), layout)
-        out = tuple(self.net.logits(hidden, layout, given=tokens).values())
+        hidden = self.net.hidden_of_vectors(self.net.embedding.vectors(tokens, layout), layout, tokens)
+        out = tuple(self.net.logits(hidden, layout, tokens=tokens).values())
         return out if self.net.root_value is None else (*out, self.net.value_logits(hidden, layout))
 
 

@@ -43,10 +43,11 @@ class Encoding(Protocol):
     def decode(self, tokens: npt.NDArray[np.integer], mover: chess.Color, number: int) -> chess.Board:
         """Tokens [slots] -> the position; raises InvalidState with the reason."""
 
-    def unmoved(self, ply: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """How a state would look `ply` plies later if no piece moved: factor and summand [slots] of each token.
+    @property
+    def unmoved(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """How a state would look one ply later if no piece moved: factor and summand [slots] of each token.
 
-        Variables that change in ways not so simple just keep the root's token.
+        Variables that change in ways not so simple just keep their token.
         """
 
 
@@ -73,10 +74,11 @@ class Compact:
     def decode(self, tokens: npt.NDArray[np.integer], mover: chess.Color, number: int) -> chess.Board:
         return states.row_board(tokens.astype(np.uint8), mover, number)
 
-    def unmoved(self, ply: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    @property
+    def unmoved(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         factor, summand = np.ones(len(self.slots), dtype=np.int64), np.zeros(len(self.slots), dtype=np.int64)
-        factor[[states.EN_PASSANT, states.SIDE]] = 0
-        summand[states.SIDE], summand[states.CLOCK] = ply % 2, ply
+        factor[states.EN_PASSANT], factor[states.SIDE] = 0, -1
+        summand[states.SIDE], summand[states.CLOCK] = 1, 1
         return factor, summand
 
 
@@ -160,10 +162,10 @@ class Paper:
             raise InvalidState(f"the fields after the board are not as FEN writes them: {text[64:]!r}")
         return board
 
-    def unmoved(self, ply: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    @property
+    def unmoved(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         factor, summand = np.ones(len(self.slots), dtype=np.int64), np.zeros(len(self.slots), dtype=np.int64)
-        if ply % 2:
-            factor[64], summand[64] = -1, 1  # the other side is to move
+        factor[64], summand[64] = -1, 1  # the other side is to move
         return factor, summand
 
     def encode_board(self, board: chess.Board) -> Tokens:

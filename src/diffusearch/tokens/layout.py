@@ -160,37 +160,6 @@ class Layout:
         return out
 
     @cached_property
-    def unmoved(self) -> tuple[Ints, Ints, Ints]:
-        """[variables] each: the root's variable, factor and summand of a later state's token if nothing moved."""
-        root = np.zeros(self.variables, dtype=np.int64)
-        factor, summand = np.zeros_like(root), np.zeros_like(root)
-        for segment in self.segments:
-            if segment.kind == "s":
-                span = slice(segment.start, segment.start + len(self.encoding.slots))
-                root[span] = np.arange(len(self.encoding.slots))
-                factor[span], summand[span] = self.encoding.unmoved(segment.ply)
-        return root, factor, summand
-
-    @cached_property
-    def root_place(self) -> Ints:
-        """[places] for a place of a later state the root's place with the same squares, else -1."""
-        out = np.full(self.places, -1, dtype=np.int64)
-        for segment in self.segments:
-            if segment.kind == "s" and not segment.given:
-                out[segment.place : segment.place + len(self.state_places)] = np.arange(len(self.state_places))
-        return out
-
-    @cached_property
-    def move_place(self) -> Ints:
-        """[places] for a place of a later state the place of the action that leads to it, else -1."""
-        out = np.full(self.places, -1, dtype=np.int64)
-        for segment in self.segments:
-            before = self.segment("a", segment.ply - 1)
-            if segment.kind == "s" and not segment.given and before is not None:
-                out[segment.place : segment.place + len(self.state_places)] = before.place
-        return out
-
-    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The predicted variables by type, in the order in which the types first occur."""
         found: dict[str, list[int]] = {}

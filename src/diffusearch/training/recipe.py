@@ -97,8 +97,8 @@ class Recipe:
     @property
     def nearest_horizon(self) -> int:
         """The shortest horizon that the model is trained on: enough to read the root's move or value in one step."""
-        if self.process.kind == "autoregressive":
-            return 1  # the first move knows nothing of what comes later
+        if self.process.kind == "autoregressive" or self.loss.glance > 0:
+            return 1  # the first move is also learnt with nothing behind it
         shares = self.horizons
         return 1 + next(h for h, share in enumerate(shares) if share > 0) if shares else self.model.horizon
 

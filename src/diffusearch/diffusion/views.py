@@ -1,0 +1,34 @@
+"""Two views of a record that decoding ply by ply meets, and that evenly spread noise hardly ever shows.
+
+At a glance there is the root and its noised move, and nothing behind: what a policy sees. Under prefix attention the
+root is computed anyhow, so this costs one place. Growing, everything is clean but the newest state or move.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from diffusearch.data.loader import Batch
+from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
+from diffusearch.model.denoiser import Denoiser, Root
+from diffusearch.tokens.layout import Layout
+
+
+def glance(net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, root: Root) -> Losses:
+    """The loss of the first move alone, behind a root that is computed already."""
+    near = layout.truncated(1)
+    count, noised = len(batch.tokens), torch.arange(near.variables) >= near.given_variables
+    x = torch.where(noised, torch.from_numpy(near.sizes), batch.tokens[:, : near.variables])
+    logits = net.logits(net.hidden(x, near, root), near, tokens=x)
+    return cross_entropy(logits, batch.truncated(near), near, noised.expand(count, -1), torch.ones(count), config)
+
+
+def newest(layout: Layout, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """For each of `count` records one of its last two segments: [count, variables] what is noised, from that segment
+    on, and the segment itself."""
+    starts = torch.tensor([segment.start for segment in layout.segments[-2:]] + [layout.variables])
+    which = torch.randint(2, (count, 1), generator=generator)
+    index = torch.arange(layout.variables)
+    later = index >= starts[which]
+    return later, later & (index < starts[which + 1])
