@@ -30,7 +30,7 @@ from diffusearch.data.workers import label_locally
 
 LABELLED = Path(__file__).parents[1] / "tests" / "fixtures" / "labelled"
 NODES = 10_000
-POSITIONS = int(os.environ.get("POSITIONS", "240"))
+POSITIONS = int(os.environ.get("POSITIONS", "1000"))  # enough that one worker's last shard hardly counts
 WORKERS = 2
 FENS = [row["fen"] for row in islice(read_labelled(LABELLED), POSITIONS)]
 ENGINE = find_engine(None)

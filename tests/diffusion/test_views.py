@@ -69,7 +69,7 @@ def test_growing_records_have_the_loss_of_their_newest_segment(make_net) -> None
     for group in net.layout.groups:
         log_p = logits[group.type].log_softmax(-1).gather(-1, batch.tokens[:, group.variables, None])[..., 0]
         counted = (last & batch.known)[:, group.variables]
-        total -= float((log_p * counted).sum())
+        total -= float((log_p * counted).sum().detach())
     weights = losses.total * 2 * net.layout.predicted
     assert 0.0 < float(weights.detach()) <= total + 1e-4  # the paper's weights lambda_t are at most 1
 
