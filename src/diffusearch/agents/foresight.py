@@ -18,16 +18,18 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from diffusearch.agents.imagining import Allowed, Imaginer
 from diffusearch.agents.values import DOUBT, ends
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
 from diffusearch.errors import UserError
+from diffusearch.search.nets import Policy, Value
 
 Floats = npt.NDArray[np.float64]
 LOOK = 2  # plies to the state that is judged: the mover's next turn
 
 
-class Judge(Protocol):
+class Judge(Imaginer, Policy, Value, Protocol):
     """A model that imagines, and that values states."""
 
     @property
@@ -35,19 +37,6 @@ class Judge(Protocol):
 
     @property
     def knows_values(self) -> bool: ...
-
-    def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]: ...
-
-    def values(self, boards: Sequence[chess.Board]) -> Floats: ...
-
-    def imagine(
-        self,
-        boards: Sequence[chess.Board],
-        decoding: Decoding,
-        generator: torch.Generator | None = None,
-        legal: Sequence[Sequence[chess.Move]] | None = None,
-        horizon: int | None = None,
-    ) -> list[Imagination]: ...
 
 
 class Foresight:
@@ -66,7 +55,8 @@ class Foresight:
         boards: Sequence[chess.Board],
         decoding: Decoding,
         generator: torch.Generator | None = None,
-        legal: Sequence[Sequence[chess.Move]] | None = None,
+        legal: Allowed | None = None,
+        horizon: int | None = None,
     ) -> list[Imagination]:
         """One imagination a board: that of the move with the best score."""
         priors = self.net.priors(boards)
@@ -82,7 +72,8 @@ class Foresight:
         for shares, own in zip(priors, tried, strict=True):
             found.append(self._weigh(shares, own, odds[start : start + len(own)]))
             start += len(own)
-        best = self.net.imagine(boards, decoding, generator, [[max(own, key=own.__getitem__)] for own in found])
+        chosen = [[max(own, key=own.__getitem__)] for own in found]
+        best = self.net.imagine(boards, decoding, generator, chosen, horizon)
         return [self._told(board, one, own) for board, one, own in zip(boards, best, found, strict=True)]
 
     def _weigh(

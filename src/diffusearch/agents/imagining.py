@@ -34,8 +34,12 @@ class Imaginer(Protocol):
         decoding: Decoding,
         generator: torch.Generator | None = None,
         legal: Allowed | None = None,
+        horizon: int | None = None,
     ) -> list[Imagination]:
-        """One imagination a board; `legal` lists the root moves that may be played on each (None = all)."""
+        """One imagination a board; `legal` lists the root moves that may be played on each (None = all).
+
+        `horizon` imagines less far than the model can.
+        """
         ...
 
 

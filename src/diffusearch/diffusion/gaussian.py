@@ -102,9 +102,10 @@ class Gaussian:
             if value is None and net.root_value is not None:
                 value = net.value_logits(hidden, layout).float()
             expected = torch.empty_like(z)
+            every = net.logits(hidden, layout, tokens=given)
             for group in layout.groups:
                 columns = torch.from_numpy(group.variables) - fixed
-                logits = net.logits(hidden, layout, (group,), tokens=given)[group.type].float()
+                logits = every[group.type].float()
                 if group.type == "action":
                     logits, moves, raw_moves = first_move(logits, allowed, decoding)
                 tokens = choose(logits, decoding.temperature if after == 0 else 0.0, generator)

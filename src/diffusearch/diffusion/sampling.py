@@ -171,8 +171,9 @@ def _predict(
     log_likelihood = torch.full(current.shape, -math.inf)  # of what lies beyond the layout
     first: list[Tensor] = []
     x = x[:, : layout.variables]
+    every = net.logits(hidden, layout, tokens=x)
     for group in layout.groups:
-        logits = net.logits(hidden, layout, (group,), tokens=x)[group.type].float()
+        logits = every[group.type].float()
         columns = torch.from_numpy(group.variables) - fixed
         if group.type == "action":
             logits, *first = first_move(logits, allowed, decoding)

@@ -80,21 +80,22 @@ class Embedding(nn.Module):
 
     def forward(self, tokens: Tensor, layout: Layout, start: int = 0, end: int | None = None) -> Tensor:
         """Tokens [batch, variables] (at least those of the places start..end) -> [batch, end - start, width]."""
-        base, patches = self.indices(layout)
-        tokens, patches = tokens.to(base.device), patches[start:end]
-        rows = F.pad(tokens + base[: tokens.shape[1]], (0, 1), value=self.padding)  # the last column serves index -1
-        bags = rows[:, patches.reshape(-1)].view(-1, patches.shape[1])
-        summed = F.embedding_bag(bags, self.vocabulary(), mode="sum", padding_idx=self.padding)
-        return self._placed(summed.view(tokens.shape[0], patches.shape[0], -1), start)
+        _, patches = self.indices(layout)
+        return self._placed(self._summed(tokens, layout, patches[start:end], self.vocabulary()), start)
 
     def state(self, tokens: Tensor, layout: Layout) -> Tensor:
         """The tokens of one state [batch, slots] -> its places [batch, places of a state, width], without positions."""
-        base, patches = self.indices(layout)
-        patches = patches[: len(layout.state_places)]
-        rows = F.pad(tokens + base[: tokens.shape[1]], (0, 1), value=self.padding)
+        _, patches = self.indices(layout)
+        return self._summed(tokens, layout, patches[: len(layout.state_places)], self.table)
+
+    def _summed(self, tokens: Tensor, layout: Layout, patches: Tensor, table: Tensor) -> Tensor:
+        """The sums [batch, places, width] of the rows of a table that the variables of some places name."""
+        base, _ = self.indices(layout)
+        tokens = tokens.to(base.device)
+        rows = F.pad(tokens + base[: tokens.shape[1]], (0, 1), value=self.padding)  # the last column serves index -1
         bags = rows[:, patches.reshape(-1)].view(-1, patches.shape[1])
-        summed = F.embedding_bag(bags, self.table, mode="sum", padding_idx=self.padding)
-        return summed.view(len(tokens), len(patches), -1)
+        summed = F.embedding_bag(bags, table, mode="sum", padding_idx=self.padding)
+        return summed.view(tokens.shape[0], patches.shape[0], -1)
 
     def vectors(self, tokens: Tensor, layout: Layout) -> Tensor:
         """The vector of every variable [batch, variables, width] (for the Gaussian process)."""
