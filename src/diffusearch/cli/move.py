@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,9 +20,7 @@ Fen = Annotated[str, typer.Argument(metavar="FEN", help="The position, or `start
 AgentText = Annotated[str, typer.Option("--agent", help="Who decides, e.g. diffusearch, s-a, stockfish:nodes=10000.")]
 Weights = Annotated[Path | None, typer.Option("--weights", help="A run folder instead of the packaged weights.")]
 Steps = Annotated[int | None, typer.Option("--steps", min=1, help="Denoising steps.")]
-Order = Annotated[
-    str | None, typer.Option("--order", help="plies, confidence, margin, entropy, random, left-to-right.")
-]
+Order = Annotated[str | None, typer.Option("--order", help=f"{', '.join(ORDERS)}.")]
 Imaginations = Annotated[int | None, typer.Option("--imaginations", min=1, help="Futures; the likeliest is played.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Of the lots that are drawn.")]
 

@@ -83,11 +83,6 @@ class Reader:
         self.layout, self.root = layout, root
         self.turned = layout.encoding.turned and not root.turn
 
-    def token(self, move: chess.Move) -> int:
-        """The token of a move in the record's frame."""
-        token = moves.MOVE_ID[move.uci()]
-        return int(moves.TURN[token]) if self.turned else token
-
     def move(self, tokens: Ints, ply: int) -> str | None:
         """UCI of the action at a ply; None if the paradigm has none there, it is masked, or the game is over."""
         segment = self.layout.segment("a", ply)

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from diffusearch.model.embedding import Embedding
+from diffusearch.model.grounding import Copies
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Group, Layout
 
@@ -89,7 +90,7 @@ class Heads(nn.Module):
         embedding: Embedding,
         shift: int = 0,
         groups: tuple[Group, ...] | None = None,
-        copies: tuple[Tensor, Tensor] | None = None,
+        copies: Copies | None = None,
     ) -> Logits:
         """Hidden states [batch, places, width] -> logits by type.
 
