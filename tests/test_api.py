@@ -19,7 +19,7 @@ FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
 
 def test_five_lines(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = diffusearch.load(tiny_run)
-    imagination = model.imagine(FEN, steps=4)
+    imagination = model.imagine(FEN, steps=4, order="plies")
     assert chess.Move.from_uci(imagination.move) in chess.Board(FEN).legal_moves
     imagination.show()
     said = capsys.readouterr().out

@@ -41,12 +41,13 @@ class Model:
         position: str | chess.Board = chess.STARTING_FEN,
         *,
         steps: int = 20,
-        order: str = "plies",
+        order: str | None = None,
         imaginations: int = 1,
         temperature: float = 0.0,
         seed: int = 0,
     ) -> Vision:
-        """Denoise the next move of a FEN or board together with its future."""
+        """Denoise the next move of a FEN or board together with its future, by default in the order of the agents."""
+        order = order or self.run.usual_order
         board = position if isinstance(position, chess.Board) else position_of(position)
         decoding = Decoding(steps, order, imaginations=imaginations, temperature=temperature, film=True)
         (found,) = self.run.imagine([board], decoding, torch.Generator().manual_seed(seed))

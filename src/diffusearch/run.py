@@ -24,8 +24,9 @@ from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
 from diffusearch.diffusion.process import make_process
 from diffusearch.diffusion.reading import read_sample
-from diffusearch.diffusion.roots import Roots, token_mask, tokens_of
+from diffusearch.diffusion.roots import Allowed, Roots, token_mask, tokens_of
 from diffusearch.diffusion.sampling import Sample, reach
+from diffusearch.diffusion.turns import by_turns
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.model.int8 import int8
@@ -78,6 +79,16 @@ class Run:
     def knows_values(self) -> bool:
         """Whether `values` works: a value is predicted from the state alone, or there is a root value head."""
         return self.net.root_value is not None or self.paradigm == "s-v"
+
+    @property
+    def imagines_states(self) -> bool:
+        """Whether a state follows its first move."""
+        return self.layout.segment("a", 0) is not None and self.layout.segment("s", 1) is not None
+
+    @property
+    def usual_order(self) -> str:
+        """In which order agents decode, unless they are told: turn by turn where the model imagines states."""
+        return "turns" if self.imagines_states else "plies"
 
     @property
     def _nearest(self) -> Layout:
@@ -141,14 +152,26 @@ class Run:
         boards: Sequence[chess.Board],
         decoding: Decoding = Decoding(),
         generator: torch.Generator | None = None,
-        legal: Sequence[Sequence[chess.Move]] | None = None,
+        legal: Allowed | None = None,
         horizon: int | None = None,
     ) -> list[Imagination]:
         """Denoise the next move of each position together with its future.
 
-        `legal` narrows the moves that may be played at each root; `horizon` imagines less far than the model can.
+        `legal` narrows the moves that may be played at each root; `horizon` imagines less far than the model can (or
+        farther, turn by turn).
         """
         generator = generator or torch.Generator().manual_seed(0)
+        if decoding.order == "turns":
+            if not self.imagines_states:
+                raise UserError(
+                    f"order 'turns' needs a model that imagines states, and the run {self.name!r} is {self.paradigm} "
+                    f"of horizon {self.horizon}: choose order 'plies'"
+                )
+
+            def near(some: Sequence[chess.Board], step: Decoding, own: Allowed | None, far: int) -> list[Imagination]:
+                return self.imagine(some, step, generator, own, far)
+
+            return by_turns(near, boards, decoding, legal, horizon or self.horizon)
         layout = self.layout.truncated(min(horizon or self.horizon, self.horizon))
         out: list[Imagination] = []
         size = max(1, _BATCH // decoding.imaginations)
@@ -186,7 +209,7 @@ class Run:
         decoding: Decoding,
         layout: Layout,
         generator: torch.Generator,
-        narrowed: Sequence[Sequence[chess.Move]] | None,
+        narrowed: Allowed | None,
     ) -> Sample:
         if self.paradigm in ("s-v", "sa-v"):
             raise UserError(f"the run {self.name!r} is {self.paradigm} and predicts no move: use an s-a or s-asa run")
@@ -214,7 +237,7 @@ class Run:
         }
         return tokenise(arrays, layout.truncated(1)).tokens[:, : layout.given_variables]
 
-    def allowed(self, boards: Sequence[chess.Board], narrowed: Sequence[Sequence[chess.Move]] | None) -> Tensor:
+    def allowed(self, boards: Sequence[chess.Board], narrowed: Allowed | None) -> Tensor:
         """The moves that may be played at each root [n, moves] bool, in the layout's frame."""
         if narrowed is None:
             return Roots.of(boards, self.layout).mask()

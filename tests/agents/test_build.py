@@ -27,7 +27,9 @@ MANUAL = Path(__file__).parents[2] / "docs" / "agents.md"
 
 
 class EveryNet(GainPolicy, MaterialValue):
-    """A run that can do everything, remembered by its name."""
+    """A run that can do everything but imagine states, remembered by its name."""
+
+    imagines_states, knows_values, usual_order = False, True, "plies"
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -45,7 +45,9 @@ def test_json_holds_move_line_states_and_probabilities(tiny_run: Path, fen: str)
 
 
 def test_film_has_a_frame_for_each_step(tiny_run: Path) -> None:
-    found = json.loads(run("move", "startpos", "--weights", str(tiny_run), "--steps", "3", "--film", "--json"))
+    found = json.loads(
+        run("move", "startpos", "--weights", str(tiny_run), "--steps", "3", "--order", "plies", "--film", "--json")
+    )
     assert [frame["step"] for frame in found["film"]] == [0, 1, 2, 3]
     assert found["film"][0]["moves"] == [None] * 4
 
@@ -97,7 +99,7 @@ def test_bad_order_is_refused(tiny_run: Path) -> None:
 
 
 def test_demo_shows_position_film_boards_and_verdict(tiny_run: Path) -> None:
-    said = run("demo", "--weights", str(tiny_run), "--puzzle", "2")
+    said = run("demo", "--agent", f"diffusearch:{tiny_run}?order=plies", "--puzzle", "2")
     assert "Puzzle 2, rated about" in said
     assert "step 2 of 7" in said
     assert "step 7 of 7" not in said  # shown as the imagined boards

@@ -202,7 +202,7 @@ def test_time_grid() -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 3, 20])
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", [order for order in ORDERS if order != "turns"])  # those of one record
 @pytest.mark.parametrize("remask", [False, True])
 def test_every_choice_ends_with_a_whole_record(make_net, steps: int, order: str, remask: bool) -> None:
     net = make_net("prefix")

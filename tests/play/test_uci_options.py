@@ -20,7 +20,7 @@ def test_declared_lines_are_those_of_the_protocol() -> None:
     assert "option name Weights type string default <empty>" in lines
     assert "option name UCI_ShowWDL type check default false" in lines
     combo = next(line for line in lines if " type combo " in line)
-    assert combo.startswith("option name Order type combo default plies var confidence var margin")
+    assert combo.startswith("option name Order type combo default auto var auto var confidence")
 
 
 def test_values_given_at_the_start_are_declared_as_defaults() -> None:

@@ -13,12 +13,16 @@ from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
 
 if TYPE_CHECKING:
+    from diffusearch.agents.imagining import Imaginer
     from diffusearch.diffusion.decoding import Decoding
+    from diffusearch.run import Run
     from diffusearch.search.settings import Settings
 
 SEED = Option("seed", integer(0), 0, "the lots that are drawn; the same seed in the same game gives the same move")
 TEMPERATURE = Option("temperature", real(0.0), 0.0, "0 plays the best move, 1 draws from the shares")
 STRENGTH = Option("strength", integer(0, 100), 100, "the dial: 100 full, 50 draws from the shares, 0 any legal move")
+
+CANDIDATES = 8  # first moves whose futures are imagined, where the run can
 
 
 @dataclass(frozen=True)
@@ -83,11 +87,22 @@ def _sa_v(text: AgentText, options: dict[str, Any]) -> Agent:
 
 
 def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.foresight import Foresight
+    from diffusearch.agents.runs import run
     from diffusearch.diffusion.decoding import Decoding
 
-    names = ("steps", "order", "remask", "move_last", "temperature", "film", "cache")
-    decoding = Decoding(imaginations=options["k"], stop_confidence=options["stop"], **{n: options[n] for n in names})
-    return _imagining(text, options, decoding, options["candidates"], options["trust"])
+    net = run(text.argument, "diffusearch", text.word)
+    # The best way to decode that a run allows: turn by turn where it imagines states, with foresight where it also
+    # values them. Other orders are the paper's affair and play the move that they denoise.
+    order = options["order"] or net.usual_order
+    able = order == "turns" and net.knows_values and options["k"] == 1
+    candidates = options["candidates"] or (CANDIDATES if able else 1)
+    names = ("steps", "remask", "move_last", "temperature", "film", "cache")
+    chosen = {name: options[name] for name in names}
+    decoding = Decoding(order=order, imaginations=options["k"], stop_confidence=options["stop"], **chosen)
+    net = net.quantised() if options["int8"] else net
+    foresight = Foresight(net, candidates, options["trust"], options["look"]) if candidates > 1 else None
+    return _imagining(text, options, decoding, net, foresight)
 
 
 def _direct(text: AgentText, options: dict[str, Any]) -> Agent:
@@ -103,17 +118,17 @@ def _autoregressive(text: AgentText, options: dict[str, Any]) -> Agent:
 
 
 def _imagining(
-    text: AgentText, options: dict[str, Any], decoding: Decoding, candidates: int = 1, trust: float = 0.0
+    text: AgentText,
+    options: dict[str, Any],
+    decoding: Decoding,
+    net: Run | None = None,
+    imaginer: Imaginer | None = None,
 ) -> Agent:
-    from diffusearch.agents.foresight import Foresight
-    from diffusearch.agents.imagining import Imaginer, ImaginingAgent
+    from diffusearch.agents.imagining import ImaginingAgent
     from diffusearch.agents.runs import run
 
-    net = run(text.argument, "diffusearch", text.word)
-    if options.get("int8"):
-        net = net.quantised()
-    imaginer: Imaginer = Foresight(net, candidates, trust) if candidates > 1 else net
-    return ImaginingAgent(imaginer, decoding, text.whole, strength=options["strength"], seed=options["seed"])
+    net = net or run(text.argument, "diffusearch", text.word)
+    return ImaginingAgent(net, decoding, text.whole, options["strength"], options["seed"], imaginer)
 
 
 def _mcts(text: AgentText, options: dict[str, Any]) -> Agent:
@@ -206,10 +221,11 @@ _ALL = (
         "imagines the future with its move: discrete diffusion",
         (
             Option("steps", integer(1, 1000), 20, "denoising steps"),
-            Option("order", choice(*ORDERS), "plies", "which variables are fixed first"),
+            Option("order", choice(*ORDERS), None, "which variables are fixed first (turns, or plies without states)"),
             Option("k", integer(1, 1024), 1, "imaginations side by side; the likeliest is played"),
-            Option("candidates", integer(1, 64), 1, "first moves with a future each, weighed by what comes of them"),
-            Option("trust", real(0.0, 100.0), 0.5, "with candidates: how much the imagined outcome weighs"),
+            Option("candidates", integer(1, 64), None, f"first moves weighed by their futures ({CANDIDATES} or 1)"),
+            Option("trust", real(0.0, 100.0), 1.5, "with candidates: how much the imagined outcome weighs"),
+            Option("look", integer(1, 16), 2, "with candidates: plies until the imagined outcome is judged"),
             Option("remask", SWITCH, False, "variables fixed early may be noised again"),
             Option("move_last", SWITCH, False, "keep the move open until the last step"),
             Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"),

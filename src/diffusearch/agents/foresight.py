@@ -1,10 +1,11 @@
 """Foresight: several first moves, each with a future of its own, weighed by how those futures look.
 
-The likeliest first moves are denoised side by side. Where a future has come to the mover's next turn (s_2), the same
-network is asked how it likes that imagined state, as if it were a root. A move's score is
+The likeliest first moves are imagined side by side, turn by turn (diffusion/turns.py), up to the mover's next turn or
+farther. How the model likes the state that a future comes to is its outcome. A move's score is
     log share + trust * log odds of winning there
 and the shares of these moves are shared out anew by it. There is no tree: one future a move, and its states are
-imagined, not played. The rules speak only where they do at the root: which moves are legal, and which end the game.
+imagined, not played. The rules speak where they do at the root (which moves are legal, which end the game), and say
+whether an imagined state that ends a future is mate or stalemate.
 """
 
 from __future__ import annotations
@@ -18,22 +19,23 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from diffusearch.agents.imagining import Allowed, Imaginer
+from diffusearch.agents.imagining import Imaginer
 from diffusearch.agents.values import DOUBT, ends
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import Decoding, choose
 from diffusearch.diffusion.imagination import Imagination
+from diffusearch.diffusion.roots import Allowed
 from diffusearch.errors import UserError
-from diffusearch.search.nets import Policy, Value
+from diffusearch.search.nets import Policy
 
 Floats = npt.NDArray[np.float64]
 LOOK = 2  # plies to the state that is judged: the mover's next turn
 
 
-class Judge(Imaginer, Policy, Value, Protocol):
-    """A model that imagines, and that values states."""
+class Judge(Imaginer, Policy, Protocol):
+    """A model that imagines states, and values them."""
 
     @property
-    def horizon(self) -> int: ...
+    def imagines_states(self) -> bool: ...
 
     @property
     def knows_values(self) -> bool: ...
@@ -42,13 +44,14 @@ class Judge(Imaginer, Policy, Value, Protocol):
 class Foresight:
     """Imagines like the model itself, but chooses the first move by what comes of it."""
 
-    def __init__(self, net: Judge, candidates: int = 8, trust: float = 0.5) -> None:
-        if not net.knows_values or net.horizon <= LOOK:
+    def __init__(self, net: Judge, candidates: int = 8, trust: float = 1.5, look: int = LOOK) -> None:
+        if not (net.knows_values and net.imagines_states):
             raise UserError(
-                f"candidates = {candidates} needs a model that values states (root_value = true) and imagines at least "
-                f"{LOOK + 1} plies (horizon = {net.horizon}): leave candidates out, or train such a model"
+                f"candidates = {candidates} needs a model that imagines states (s-asa, horizon 2 or more) and values "
+                "them (root_value = true): write candidates=1, or train such a model"
             )
-        self.net, self.candidates, self.trust = net, candidates, trust
+        self.net, self.candidates, self.trust, self.look = net, candidates, trust, look
+        self.calls = 1 + 2 * look + 1  # of the network before the move is chosen: a glance, and the futures
 
     def imagine(
         self,
@@ -59,21 +62,24 @@ class Foresight:
         horizon: int | None = None,
     ) -> list[Imagination]:
         """One imagination a board: that of the move with the best score."""
+        rest = decoding.steps - self.calls  # for the line that is shown
+        if rest < 1:  # too few steps to look ahead: the move at a glance
+            return self.net.imagine(boards, decoding, generator, legal, horizon)
         priors = self.net.priors(boards)
         if legal is not None:
             priors = [{move: shares[move] for move in own} for shares, own in zip(priors, legal, strict=True)]
         tried = [sorted(shares, key=shares.__getitem__, reverse=True)[: self.candidates] for shares in priors]
         asked = [(index, move) for index, own in enumerate(tried) for move in own]
-        far = replace(decoding, line=True, film=False)  # here the futures are what it is about
+        far = Decoding(order="turns", steps=2 * self.look + 1)  # here the futures are what it is about
         roots = [boards[index] for index, _ in asked]
-        values = self._judge(roots, self.net.imagine(roots, far, generator, [[move] for _, move in asked], LOOK + 1))
-        odds = np.log(values / (1.0 - values))
+        futures = self.net.imagine(roots, far, generator, [[move] for _, move in asked], self.look + 1)
+        odds = np.array([_log_odds(outcome(*pair)) for pair in zip(roots, futures, strict=True)])
         found, start = [], 0
         for shares, own in zip(priors, tried, strict=True):
             found.append(self._weigh(shares, own, odds[start : start + len(own)]))
             start += len(own)
-        chosen = [[max(own, key=own.__getitem__)] for own in found]
-        best = self.net.imagine(boards, decoding, generator, chosen, horizon)
+        chosen = [[draw(own, decoding.temperature, generator)] for own in found]
+        best = self.net.imagine(boards, replace(decoding, steps=rest), generator, chosen, horizon)
         return [self._told(board, one, own) for board, one, own in zip(boards, best, found, strict=True)]
 
     def _weigh(
@@ -89,25 +95,37 @@ class Foresight:
     def _told(self, board: chess.Board, one: Imagination, shares: dict[chess.Move, float]) -> Imagination:
         total = sum(shares.values())
         probabilities = {move.uci(): shares.get(move, 0.0) / total for move in board.legal_moves}
-        steps = one.steps + 2 * LOOK + 3  # the glance, the candidates' a_0 .. a_2, and the judgement
-        return replace(one, probabilities=probabilities, steps=steps)
+        return replace(one, probabilities=probabilities, steps=one.steps + self.calls)
 
-    def _judge(self, boards: Sequence[chess.Board], futures: Sequence[Imagination]) -> Floats:
-        """The mover's win probability after each future's first move [n], as far as it can be foreseen.
 
-        A move that ends the game is judged by the rules. Where no valid state was imagined, the root's own value
-        stands: such a move is neither better nor worse for it.
-        """
-        values = np.empty(len(futures))
-        seen: list[int] = []
-        states: list[chess.Board] = []
-        for index, (board, future) in enumerate(zip(boards, futures, strict=True)):
-            end = ends(board, chess.Move.from_uci(future.move))
-            state = future.line[LOOK - 1].state if len(future.line) >= LOOK else None
-            values[index] = next(value for value in (end, future.value, 0.5) if value is not None)
-            if end is None and state is not None:
-                seen.append(index)
-                states.append(chess.Board(state))
-        if seen:
-            values[seen] = self.net.values(states)
-        return np.clip(values, DOUBT, 1.0 - DOUBT)
+def outcome(board: chess.Board, future: Imagination) -> float:
+    """The mover's win probability where a future comes to.
+
+    A first move that ends the game is judged by the rules, and so is a last imagined state in which nobody can move.
+    Else the model's own value of the last state from which it played on decides.
+    """
+    end = ends(board, chess.Move.from_uci(future.move))
+    if end is not None:
+        return end
+    last = future.line[-1].state
+    plies = len(future.line)  # the side that is to move behind them: the mover after an even number
+    if last is not None and not any((state := chess.Board(last)).legal_moves):
+        loser = 0.0 if plies % 2 == 0 else 1.0
+        return loser if state.is_check() else 0.5
+    value = future.line[-1].value
+    if value is None:
+        return 0.5
+    return value if plies % 2 else 1.0 - value
+
+
+def draw(shares: dict[chess.Move, float], temperature: float, generator: torch.Generator | None) -> chess.Move:
+    """The likeliest move, or at a temperature one of them by lot."""
+    if temperature == 0.0:
+        return max(shares, key=shares.__getitem__)
+    logits = torch.tensor(list(shares.values()), dtype=torch.float64).clamp(min=1e-300).log()
+    return list(shares)[int(choose(logits, temperature, generator or torch.Generator().manual_seed(0)))]
+
+
+def _log_odds(probability: float) -> float:
+    clipped = min(max(probability, DOUBT), 1.0 - DOUBT)
+    return float(np.log(clipped / (1.0 - clipped)))

@@ -21,8 +21,7 @@ from diffusearch.agents.policy import among
 from diffusearch.agents.strength import FULL, Strength
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
-
-Allowed = Sequence[Sequence[chess.Move]]  # root moves of each board
+from diffusearch.diffusion.roots import Allowed
 
 
 class Imaginer(Protocol):
@@ -53,9 +52,12 @@ class ImaginingAgent(Agent):
         name: str = "diffusearch",
         strength: int = 100,
         seed: int = 0,
+        imaginer: Imaginer | None = None,
     ) -> None:
+        """The model, and who imagines with it, if that is not the model itself (foresight.py)."""
         self.name = name
         self.net = net
+        self.imaginer = imaginer or net
         self.strength = Strength(strength)
         self.decoding = replace(decoding, steps=self.strength.effort(decoding.steps))
         self.seed = seed
@@ -91,7 +93,7 @@ class ImaginingAgent(Agent):
         decoding = self.decoding if limits.steps is None else replace(self.decoding, steps=limits.steps)
         decoding = decoding if limits.line else replace(decoding, line=False)
         generator = torch.Generator().manual_seed(number(self.seed, boards))
-        return self.net.imagine(boards, decoding, generator=generator, legal=legal)
+        return self.imaginer.imagine(boards, decoding, generator=generator, legal=legal)
 
     def _weakened(
         self,

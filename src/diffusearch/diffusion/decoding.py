@@ -17,7 +17,7 @@ class Decoding:
     """How an imagination is decoded."""
 
     steps: int = 20  # network calls, 1..T; 1 = everything at once
-    order: str = "confidence"  # easy first by log-likelihood (paper), margin, entropy; random; left-to-right; plies
+    order: str = "confidence"  # easy first by log-likelihood (paper); the others: orders.py
     remask: bool = False  # whether variables fixed earlier may be noised again when they become doubtful
     move_last: bool = False  # keep the first move open until the last step
     temperature: float = 0.0  # 0 = arg-max

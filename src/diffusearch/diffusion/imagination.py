@@ -20,6 +20,7 @@ class Ply:
     follows: bool  # whether the state is exactly what the move gives from the state before
     squares: str | None = None  # the imagined board as 64 characters from a8 (FEN letters, '.' empty), valid or not
     wrong: tuple[int, ...] = ()  # squares (a1 = 0) where the imagined board differs from the true result of the move
+    value: float | None = None  # win probability of the side that plays the move (in the order turns)
 
 
 @dataclass(frozen=True)

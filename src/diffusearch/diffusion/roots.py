@@ -13,6 +13,8 @@ from torch import Tensor
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout
 
+Allowed = Sequence[Sequence[chess.Move]]  # the moves that may be played on each board
+
 
 @dataclass(frozen=True)
 class Roots:
@@ -33,7 +35,7 @@ class Roots:
         return token_mask([own or [moves.NONE] for own in self.tokens])
 
 
-def tokens_of(boards: Sequence[chess.Board], some: Sequence[Sequence[chess.Move]], layout: Layout) -> list[list[int]]:
+def tokens_of(boards: Sequence[chess.Board], some: Allowed, layout: Layout) -> list[list[int]]:
     """The tokens of some moves of each board in the layout's frame."""
     turned = layout.encoding.turned
     return [moves.move_ids(own, turned and not board.turn) for board, own in zip(boards, some, strict=True)]

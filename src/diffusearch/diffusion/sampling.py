@@ -54,6 +54,8 @@ def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[i
     leads to it. If there are fewer steps than those, later calls fix several; the first move has a call of its own.
     """
     targets = layout.predicted
+    if decoding.order == "turns":
+        raise ValueError("one record has no turns: diffusion/turns.py joins several")
     if decoding.order != "plies":
         grid = time_grid(decoding.steps, timesteps)
         return [(now, after, targets - math.floor(targets * after / timesteps)) for now, after in pairwise(grid)]
@@ -135,7 +137,7 @@ def denoise(
             chosen |= ~doubtful.any(1, keepdim=True)
         chosen &= running[:, None]
         new = chosen & ~visible
-        if move is not None:
+        if move is not None and move_logits:
             fresh = new[:, move, None]
             moves = torch.where(fresh, move_logits[0], moves)
             raw_moves = torch.where(fresh, move_logits[1], raw_moves)
@@ -164,15 +166,21 @@ def _predict(
     allowed: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
     """For every target: its token (the visible one where visible), that token's log-likelihood, its ease; and for the
-    first move, where it is predicted, its masked log-probabilities and raw logits."""
+    first move, where it is predicted, its masked log-probabilities and raw logits.
+
+    Types of which everything is fixed for good are asked no more (unless tokens are drawn: how many numbers a step
+    takes from the generator would then depend on the others of a batch)."""
     fixed = layout.given_variables
     current = x[:, fixed:]
     tokens, scores = current.clone(), torch.zeros(current.shape)
     log_likelihood = torch.full(current.shape, -math.inf)  # of what lies beyond the layout
     first: list[Tensor] = []
     x = x[:, : layout.variables]
-    every = net.logits(hidden, layout, tokens=x)
-    for group in layout.groups:
+    groups = layout.groups
+    if not decoding.remask and decoding.temperature == 0.0:
+        groups = tuple(group for group in groups if not visible[:, group.variables - fixed].all())
+    every = net.logits(hidden, layout, groups, tokens=x)
+    for group in groups:
         logits = every[group.type].float()
         columns = torch.from_numpy(group.variables) - fixed
         if group.type == "action":

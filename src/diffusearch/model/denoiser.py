@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from diffusearch.errors import UserError
 from diffusearch.model.embedding import Embedding
-from diffusearch.model.grounding import Grounding
+from diffusearch.model.grounding import Grounding, follow_states
 from diffusearch.model.heads import Heads, Logits
 from diffusearch.model.trunk import Past, Trunk, TrunkConfig
 from diffusearch.tokens.layout import Group, Layout, layout
@@ -26,6 +26,7 @@ class ModelConfig:
     patch: int = 1  # squares a place carries: 1 (paper), 2, 4 (2x2) or 8 (a rank)
     head: str = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x destination)
     head_width: int = 64  # width of the source and destination vectors of the "squares" head
+    standing: bool = False  # moves are also scored by what stands where (standing.py; compact encoding)
     root_value: bool = False  # an auxiliary head for the value of the root
     grounded: bool = False  # imagined states start from the state before (grounding.py; prefix attention)
     trunk: TrunkConfig = field(default_factory=TrunkConfig)
@@ -46,6 +47,8 @@ class ModelConfig:
             raise UserError(f"head = 'vocabulary' needs patch = 1, not {self.patch}: use 'typed' or 'squares'")
         if self.grounded and self.trunk.attention != "prefix":
             raise UserError(f"grounded = true needs attention = 'prefix', not {self.trunk.attention!r}")
+        if self.standing and (self.encoding != "compact" or self.head == "vocabulary"):
+            raise UserError("standing = true needs encoding = 'compact' and head = 'typed' or 'squares'")
         if self.trunk.width % (2 * self.trunk.heads):
             raise UserError(f"width {self.trunk.width} cannot be split evenly over {self.trunk.heads} heads")
 
@@ -84,7 +87,9 @@ class Denoiser(nn.Module):
             named_moves=config.grounded,
         )
         self.trunk = Trunk(config.trunk)
-        self.heads = Heads(self.layout, self.embedding, width, config.head, config.head_width, copy=config.grounded)
+        self.heads = Heads(
+            self.layout, width, config.head, config.head_width, copy=config.grounded, standing=config.standing
+        )
         self.root_value = nn.Linear(width, BINS) if config.root_value else None
         self.grounding = Grounding(self.layout, width) if config.grounded else None
         self.shift = int(config.trunk.attention == "causal")
@@ -145,12 +150,15 @@ class Denoiser(nn.Module):
     ) -> Logits:
         """Hidden states -> logits by type, of all variables or of the given groups (or parts of groups).
 
-        `tokens` [batch, >= given variables] are the record's, which a grounded model needs for states.
+        `tokens` [batch, >= given variables] are the record's, which a grounded model needs for states and a model
+        with `standing` for moves.
         """
-        copies = None
-        if self.grounding is not None and tokens is not None:
-            copies = self.grounding.copies(tokens.to(hidden.device), layout)
-        out: Logits = self.heads(hidden, layout, self.embedding, self.shift, groups, copies)
+        known, copies = None, None
+        if tokens is not None and (self.grounding is not None or self.config.standing):
+            tokens = tokens.to(hidden.device)
+            before, known = follow_states(tokens, layout)
+            copies = None if self.grounding is None else self.grounding.copies(tokens, layout, before, known)
+        out: Logits = self.heads(hidden, layout, self.embedding, self.shift, groups, copies, known)
         return out if self.training else {kind: logits.cpu() for kind, logits in out.items()}
 
     def value_logits(self, hidden: Tensor, layout: Layout) -> Tensor:

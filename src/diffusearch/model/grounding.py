@@ -87,9 +87,8 @@ class Grounding(nn.Module):
             out.append(place)
         return torch.cat(out, dim=1)
 
-    def copies(self, tokens: Tensor, layout: Layout) -> Copies:
-        """What can be copied into the states of a record."""
-        before, known = follow_states(tokens, layout)
+    def copies(self, tokens: Tensor, layout: Layout, before: list[Tensor], known: list[Tensor]) -> Copies:
+        """What can be copied into the states of a record, of which `follow_states` gave the other two."""
         stays, arrives = (tokens.new_full((len(tokens), layout.variables), fill) for fill in (0, _NOTHING))
         for segment in layout.segments:
             if segment.kind != "s":

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from diffusearch.model.embedding import Embedding
 from diffusearch.model.grounding import Copies
+from diffusearch.model.standing import Standing
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Group, Layout
 
@@ -62,7 +63,7 @@ class Heads(nn.Module):
     """All output heads of a denoiser."""
 
     def __init__(
-        self, layout: Layout, embedding: Embedding, width: int, kind: str, inner: int, *, copy: bool = False
+        self, layout: Layout, width: int, kind: str, inner: int, *, copy: bool = False, standing: bool = False
     ) -> None:
         super().__init__()
         self.kind = kind
@@ -72,6 +73,7 @@ class Heads(nn.Module):
             for name, parameter in self.linear.named_parameters():
                 nn.init.zeros_(parameter) if name.endswith("bias") else nn.init.normal_(parameter, std=0.02)
         self.source_target = SourceTarget(layout, width, inner) if kind == "squares" and "action" in sizes else None
+        self.standing = Standing() if standing and "action" in sizes else None
         states = [t for t in sizes if t not in ("action", "value")]
         # two gates a variable: what was there stays, and what moves arrives
         self.copy = nn.ModuleDict({t: nn.Linear(width, 2 * layout.per_place(t)) for t in states}) if copy else None
@@ -91,12 +93,14 @@ class Heads(nn.Module):
         shift: int = 0,
         groups: tuple[Group, ...] | None = None,
         copies: Copies | None = None,
+        known: list[Tensor] | None = None,
     ) -> Logits:
         """Hidden states [batch, places, width] -> logits by type.
 
         shift = 1: a place is predicted from the place before it (autoregressive), and later places may be missing.
         `groups` leaves out everything else. `copies` [batch, variables] have, for the variables of imagined states, the
         token that would be there if nothing had moved, and the piece that moves: what a grounded model copies.
+        `known` are the states [batch, slots] as far as they are known, in which moves are played.
         """
         out: Logits = {}
         for group in layout.groups if groups is None else groups:
@@ -124,6 +128,13 @@ class Heads(nn.Module):
                 squares = hidden[:, state].view(batch * count, -1, width)
                 scores = self.source_target(squares, here.reshape(batch * count, width))
                 logits = torch.cat([logits[..., :-1] + scores.view(batch, count, -1), logits[..., -1:]], dim=-1)
+            if group.type == "action" and self.standing is not None:
+                if known is None:
+                    raise ValueError("a model with `standing` needs the record's tokens to predict moves")
+                stands = [
+                    self.standing(known[min(int(ply), len(known) - 1)], opponent=bool(ply % 2)) for ply in group.plies
+                ]
+                logits = logits + F.pad(torch.stack(stands, 1), (0, 1))
             out[group.type] = logits
         return out
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser, Root
-from diffusearch.model.trunk import Past
+from diffusearch.model.trunk import Shelf
 from diffusearch.tokens.layout import Layout
 
 
@@ -29,11 +29,17 @@ class Memory:
             raise UserError("cache = true needs attention 'full' or 'prefix': causal places see in one direction")
         self.net, self.layout, self.root = net, layout, root
         self.first = 0 if root is None else layout.given_places  # the first place that is not the root's affair
-        self.past: Past | None = None if root is None else root.past
+        self.shelves = [Shelf(layout.places) for _ in range(net.config.trunk.layers)]
+        if root is not None:
+            for shelf, past in zip(self.shelves, root.past, strict=True):
+                shelf.put(*past)
+                shelf.filled = self.first
+        # Nobody reads the hidden state of a settled place, unless moves are scored by squares or there is a root value.
+        self.mute = net.heads.source_target is None and net.root_value is None
         device = net.embedding.table.device
         # The places to compute next [batch, n]. Their order is free: nothing but their embeddings tells them apart.
         self.places = torch.arange(self.first, layout.places, device=device).expand(batch, -1)
-        self.known = torch.empty(batch, layout.places, net.config.trunk.width, device=device)
+        self.known = torch.zeros(batch, layout.places, net.config.trunk.width, device=device)
         if root is not None:
             self.known[:, : self.first] = root.hidden
 
@@ -44,11 +50,16 @@ class Memory:
         count = int(settled.sum(1).min())  # rows keep the same number; the rest of a row is merely computed once more
         # Those to be kept come first, right behind what is kept already, so that keeping them is a mere slice.
         self.places = self.places.gather(1, settled.int().argsort(dim=1, descending=True, stable=True))
-        wide = self.places[..., None].expand(-1, -1, self.known.shape[2])
-        start = self.net.start(tokens, self.layout, self.root).gather(1, wide - self.first)
-        new, present = self.net.trunk(start, self.past, self.places)
-        self.known.scatter_(1, wide, new)
+        batch, _, width = self.known.shape
+        record = torch.arange(batch, device=self.places.device)[:, None]
+        start = self.net.start(tokens, self.layout, self.root)
+        rows = (self.places - self.first + record * start.shape[1]).flatten()  # whole rows are copied fastest
+        start = start.reshape(-1, width).index_select(0, rows).view(batch, -1, width)
+        mute = count if self.mute else 0
+        new, _ = self.net.trunk(start, self.shelves, self.places, mute)
+        heard = (self.places[:, mute:] + record * self.layout.places).flatten()
+        self.known.view(-1, width)[heard] = new.reshape(-1, width)
         self.places = self.places[:, count:]
-        end = present[0][0].shape[2] - self.places.shape[1]
-        self.past = [(keys[:, :, :end], values[:, :, :end]) for keys, values in present]
+        for shelf in self.shelves:
+            shelf.filled += count
         return self.known

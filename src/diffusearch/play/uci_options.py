@@ -64,7 +64,7 @@ TABLE = (
     Option("Weights", ""),  # a run folder; empty = the weights inside the package
     Option("Steps", 20, 1, 200),  # denoising steps at most; the clock may take fewer
     Option("Imaginations", 1, 1, 64),  # futures imagined side by side, the likeliest is played
-    Option("Order", "plies", words=ORDERS),  # which places are fixed first
+    Option("Order", "auto", words=("auto", *ORDERS)),  # which places are fixed first; auto = what suits the weights
     Option("Temperature", 0, 0, 500),  # hundredths: 100 = sample as the model says, 0 = always the likeliest
     Option("Strength", 100, 0, 100),  # below 100 it thinks less and chooses more freely; no rating
     Option("Seed", 0, 0, 2**31 - 1),  # of free choices; 0 = another one in every game
@@ -129,7 +129,7 @@ class Options:
         given = {part.partition("=")[0] for part in query.split("&")}
         ours = {
             "k": str(self.number("Imaginations")),
-            "order": self.text("Order"),
+            **({} if self.text("Order") == "auto" else {"order": self.text("Order")}),
             "temperature": f"{self.number('Temperature') / 100:g}",
             "strength": str(self.number("Strength")),
             "seed": str(self.number("Seed") or self._seed),

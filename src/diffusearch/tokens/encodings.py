@@ -91,11 +91,11 @@ _CHARS = {
     "rank": ".36",
     "digit": ".0123456789",
 }
-_SWAP = np.array([0, *range(7, 13), *range(1, 7)], dtype=np.uint8)  # own <-> opponent's piece codes
+SWAP = np.array([0, *range(7, 13), *range(1, 7)], dtype=np.uint8)  # own <-> opponent's piece codes
 _FROM_A8 = np.array([(7 - i // 8) * 8 + i % 8 for i in range(64)])
 # FEN writes rights as a text without gaps: all 16 sets of rights, left-aligned, as ids into ".KQkq".
 _RIGHTS = np.array([([bit + 1 for bit in range(4) if mask >> bit & 1] + [0] * 4)[:4] for mask in range(16)])
-_TURN_RIGHTS = np.array([mask >> 2 | (mask & 3) << 2 for mask in range(16)])
+TURN_RIGHTS = np.array([mask >> 2 | (mask & 3) << 2 for mask in range(16)])
 NUMBER_LIMIT = 999  # three characters
 
 
@@ -127,9 +127,9 @@ class Paper:
     squares: npt.NDArray[np.int64] = _FROM_A8
 
     def encode(self, rows: Rows, black: Flags, numbers: npt.NDArray[np.int64]) -> Tokens:
-        squares = np.where(black[:, None], _SWAP[rows[:, np.arange(64) ^ 56]], rows[:, :64])[:, _FROM_A8]
+        squares = np.where(black[:, None], SWAP[rows[:, np.arange(64) ^ 56]], rows[:, :64])[:, _FROM_A8]
         side = rows[:, states.SIDE] ^ black
-        rights = np.where(black, _TURN_RIGHTS[rows[:, states.CASTLING]], rows[:, states.CASTLING])
+        rights = np.where(black, TURN_RIGHTS[rows[:, states.CASTLING]], rows[:, states.CASTLING])
         file = rows[:, states.EN_PASSANT]
         rank = np.where(file == 0, 0, np.where(side == 0, 2, 1))  # White to move takes on the sixth rank
         clock = _digits(rows[:, states.CLOCK].astype(np.int64))

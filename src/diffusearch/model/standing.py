@@ -1,0 +1,55 @@
+"""What stands where, read straight into the scores of moves.
+
+A move needs its piece on the square it leaves, nothing on the squares between, and none of its own side on the square
+it reaches: a sum of one number for each square says almost all of that. So a table gives every move a number for what
+stands on each of the 64 squares (and for the rights), and another one for the two pieces that it moves and meets. Both
+start at 0 and are learnt like everything else: they know no rule. The trunk need not spend itself on how pieces move,
+and is left with what a sum cannot say: pins, checks, and which move is good.
+
+A state in which the opponent of the root's mover is to move is turned first, so that one table serves both sides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from diffusearch.tokens import moves
+from diffusearch.tokens.encodings import SWAP, TURN_RIGHTS
+from diffusearch.tokens.states import CASTLING, EN_PASSANT
+
+_CODES = 13  # of a square
+_SIZES = (*(_CODES,) * 64, 16, 9)  # the squares, the castling rights, the file of a pawn that can be taken en passant
+_SLOTS = [*range(64), CASTLING, EN_PASSANT]
+
+
+class Standing(nn.Module):
+    """Scores of moves from states of the compact encoding alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.squares = nn.Parameter(torch.zeros(sum(_SIZES), len(moves.SOURCE)))
+        self.pairs = nn.Parameter(torch.zeros(len(moves.SOURCE) * _CODES**2, 1))
+        self.first: Tensor
+        self.base: Tensor
+        self.turned: Tensor
+        self.other: Tensor
+        self.rights: Tensor
+        self.register_buffer("first", torch.from_numpy(np.cumsum((0, *_SIZES[:-1]))), persistent=False)
+        self.register_buffer("base", torch.arange(len(moves.SOURCE)) * _CODES**2, persistent=False)
+        self.register_buffer("turned", torch.from_numpy(moves.TURN[: len(moves.SOURCE)]), persistent=False)
+        self.register_buffer("other", torch.from_numpy(SWAP.astype(np.int64)), persistent=False)
+        self.register_buffer("rights", torch.from_numpy(TURN_RIGHTS), persistent=False)
+
+    def forward(self, state: Tensor, *, opponent: bool) -> Tensor:
+        """States [batch, slots] in the root's frame, and whether its opponent is to move -> scores [batch, 1968]."""
+        seen = state[:, _SLOTS]
+        if opponent:
+            squares = self.other[seen[:, :64]].view(-1, 8, 8).flip(1).flatten(1)
+            seen = torch.cat([squares, self.rights[seen[:, 64:65]], seen[:, 65:]], dim=1)
+        scores = F.embedding_bag(seen + self.first, self.squares, mode="sum")
+        both = seen[:, moves.SOURCE] * _CODES + seen[:, moves.TARGET]
+        scores = scores + F.embedding(both + self.base, self.pairs)[..., 0]
+        return scores[:, self.turned] if opponent else scores
