@@ -177,6 +177,9 @@ def test_softmax_over_legal_moves_only(make_net) -> None:
     with_raw = LossConfig(legal_root=True, raw_move=0.5)
     both = cross_entropy(logits, batch, net.layout, noised, torch.ones(2), with_raw)
     assert float(both.total) == pytest.approx(math.log(20) + 0.5 * math.log(1969), rel=1e-6)
+    lawful = LossConfig(legal_root=True, raw_move=0.0, legality=3.0)
+    more = cross_entropy(logits, batch, net.layout, noised, torch.ones(2), lawful)
+    assert float(more.total) == pytest.approx(math.log(20) + 3.0 * math.log(1969 / 20), rel=1e-6)
 
 
 def test_changed_squares_weigh_more(make_net) -> None:

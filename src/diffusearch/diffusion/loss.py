@@ -26,6 +26,7 @@ class LossConfig:
     focal: float = 0.0  # exponent gamma of the token-level focal factor (1 - p)^gamma; 0 = off
     legal_root: bool = False  # softmax of the first move over the root's legal moves only
     raw_move: float = 0.1  # with legal_root: weight of the first move's loss over all moves, which teaches legality
+    legality: float = 0.0  # weight of -log of the share of legal moves in the softmax of the first move over all
     full_noise: float = 0.0  # share of records trained at t = T
     glance: float = 0.0  # weight of the first move at a glance: the root alone, nothing imagined behind it (prefix)
     growing: float = 0.0  # share of records as the order "plies" meets them: all is clean but the last state or move
@@ -80,6 +81,9 @@ def cross_entropy(
             if config.legal_root and config.raw_move > 0:
                 raw = F.cross_entropy(root, target[:, 0], reduction="none")
                 total = total + config.raw_move * (raw * weight[:, 0]).sum()
+            if config.legality > 0:
+                lawful = root.masked_fill(~legal, float("-inf")).logsumexp(-1) - root.logsumexp(-1)
+                total = total - config.legality * (lawful * weight[:, 0]).sum()
             scores = torch.cat([allowed[:, None], scores[:, 1:]], dim=1)
             hits = float(((allowed.argmax(-1) == target[:, 0]) & seen[:, 0]).sum() / seen[:, 0].sum().clamp(min=1))
         each = F.cross_entropy(scores.flatten(0, 1), target.flatten(), reduction="none").view_as(target)
