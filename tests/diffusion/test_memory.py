@@ -56,6 +56,33 @@ def test_one_layer_is_exact(make_net: MakeNet, attention: str, choices: dict[str
         assert_same(decode(net, given, **choices), decode(net, given, cache=True, **choices))
 
 
+@pytest.mark.parametrize("kind", [{"head": "typed"}, {"head": "squares"}, {"head": "squares", "root_value": True}])
+def test_what_a_head_reads_is_computed(make_net: MakeNet, kind: dict[str, object]) -> None:
+    """The first call has nothing kept yet: everything that heads read in it must be what the whole pass gives."""
+    net = make_net(**kind)
+    given = roots(net, 2)
+    exact, kept = decode(net, given, steps=1), decode(net, given, steps=1, cache=True)
+    assert_same(exact, kept)
+    for one, two in ((exact.raw_move_logits, kept.raw_move_logits), (exact.value_logits, kept.value_logits)):
+        assert (one is None) == (two is None)
+        assert one is None or two is None or torch.allclose(one, two, atol=1e-4)
+
+
+def test_settled_types_are_asked_no_more(make_net: MakeNet, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = make_net(head="typed")
+    layout, given, asked, logits = net.layout, roots(net, 2), [], net.logits
+    monkeypatch.setattr(
+        net, "logits", lambda *a, **more: asked.append([group.type for group in a[2]]) or logits(*a, **more)
+    )
+    steps = layout.predicted // 3
+    sample = decode(net, given, Absorbing(steps), order="left-to-right", steps=steps)
+    assert len(asked[0]) == len(layout.groups) > len(asked[-1])
+    assert set(asked[-1]) == set(layout.types[-(layout.predicted // steps) :])
+    again = decode(net, given, Absorbing(steps), order="left-to-right", steps=steps, temperature=1e-9)
+    assert len(asked[-1]) == len(layout.groups)  # draws ask all, and choose the same
+    assert torch.equal(sample.tokens, again.tokens)
+
+
 def test_redrawn_noise_is_seen(make_net: MakeNet) -> None:
     net = make_net(layers=1, head="typed")
     given = roots(net, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from diffusearch.model.trunk import Trunk, TrunkConfig, rotate
+from diffusearch.model.trunk import Shelf, Trunk, TrunkConfig, rotate
 
 KINDS = [{"positions": p, "norm": n, "mlp": m} for p, n, m in (("learned", "layer", "gelu"), ("rope", "rms", "swiglu"))]
 
@@ -96,3 +96,35 @@ def test_dropout_only_in_training(make_net, some_tokens) -> None:
     assert torch.equal(net.hidden(tokens, net.layout), net.hidden(tokens, net.layout))
     net.train()
     assert not torch.equal(net.hidden(tokens, net.layout), net.hidden(tokens, net.layout))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_shelf_is_a_past_that_need_not_be_copied(kind: dict[str, str]) -> None:
+    torch.manual_seed(0)
+    trunk = Trunk(TrunkConfig(layers=2, width=32, heads=2, **kind)).eval()
+    first, second, third = torch.randn(2, 3, 32), torch.randn(2, 5, 32), torch.randn(2, 4, 32)
+    shelves = [Shelf(12) for _ in range(2)]
+    with torch.inference_mode():
+        _, past = trunk(first)
+        assert torch.equal(trunk(first, shelves)[0], trunk(first)[0])
+        for shelf in shelves:
+            shelf.filled = 3
+        for later in (second, third):  # the second is not kept: the third takes its room
+            assert torch.equal(trunk(later, shelves)[0], trunk(later, past)[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mute_places_are_seen_all_the_same(kind: dict[str, str]) -> None:
+    torch.manual_seed(0)
+    trunk = Trunk(TrunkConfig(layers=2, width=32, heads=2, **kind)).eval()
+    x = torch.randn(2, 7, 32)
+    with torch.inference_mode():
+        whole, past = trunk(x)
+        heard, same = trunk(x, mute=3)
+    assert torch.allclose(heard, whole[:, 3:], atol=1e-5)
+    assert all(torch.equal(a[0], b[0]) and torch.equal(a[1], b[1]) for a, b in zip(past, same, strict=True))
+
+
+def test_causal_places_cannot_be_mute() -> None:
+    with pytest.raises(ValueError, match="muted"):
+        Trunk(TrunkConfig(layers=1, width=32, heads=2, attention="causal"))(torch.randn(1, 4, 32), mute=2)

@@ -31,12 +31,26 @@ def test_the_copy_is_close_and_the_net_untouched(
 ) -> None:
     net = make_net(**kind).eval()
     small, tokens = int8(net), some_tokens(net)
-    assert not any(isinstance(module, nn.Linear) for module in small.trunk.modules())
+    first, *others = small.trunk.blocks
+    assert not any(isinstance(module, nn.Linear) for block in others for module in block.modules())
+    assert not any(isinstance(module, Int8Linear) for module in first.modules())  # the most sensitive one
     assert not any(isinstance(module, Int8Linear) for module in net.modules())
     with torch.inference_mode():
         exact, rounded = net.hidden(tokens, net.layout), small.hidden(tokens, net.layout)
     share = (exact - rounded).norm() / exact.norm()
     assert 0 < float(share) < 0.1
+
+
+def test_how_many_blocks_stay_in_floats(
+    make_net: Callable[..., Denoiser], some_tokens: Callable[..., torch.Tensor]
+) -> None:
+    net = make_net(layers=3).eval()
+    tokens = some_tokens(net)
+    with torch.inference_mode():
+        exact = net.hidden(tokens, net.layout)
+        rounded = [int8(net, floats).hidden(tokens, net.layout) for floats in (0, 1, 3)]
+    errors = [float((exact - hidden).norm()) for hidden in rounded]
+    assert errors[0] > errors[1] > errors[2] == 0
 
 
 def test_gelu_is_the_tanh_formula() -> None:
