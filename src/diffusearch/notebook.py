@@ -13,6 +13,7 @@ import chess
 import torch
 
 from diffusearch.agents.base import Decision
+from diffusearch.agents.foresight import imaginer
 from diffusearch.agents.runs import run
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
@@ -46,11 +47,11 @@ class Model:
         temperature: float = 0.0,
         seed: int = 0,
     ) -> Vision:
-        """Denoise the next move of a FEN or board together with its future, by default in the order of the agents."""
-        order = order or self.run.usual_order
+        """Denoise the next move of a FEN or board together with its future, as the agent `diffusearch` does."""
         board = position if isinstance(position, chess.Board) else position_of(position)
+        order = order or self.run.usual_order
         decoding = Decoding(steps, order, imaginations=imaginations, temperature=temperature, film=True)
-        (found,) = self.run.imagine([board], decoding, torch.Generator().manual_seed(seed))
+        (found,) = imaginer(self.run, decoding).imagine([board], decoding, torch.Generator().manual_seed(seed))
         return Vision(**vars(found))
 
     def __repr__(self) -> str:

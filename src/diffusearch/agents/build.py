@@ -22,8 +22,6 @@ SEED = Option("seed", integer(0), 0, "the lots that are drawn; the same seed in 
 TEMPERATURE = Option("temperature", real(0.0), 0.0, "0 plays the best move, 1 draws from the shares")
 STRENGTH = Option("strength", integer(0, 100), 100, "the dial: 100 full, 50 draws from the shares, 0 any legal move")
 
-CANDIDATES = 8  # first moves whose futures are imagined, where the run can
-
 
 @dataclass(frozen=True)
 class Player:
@@ -87,22 +85,17 @@ def _sa_v(text: AgentText, options: dict[str, Any]) -> Agent:
 
 
 def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
-    from diffusearch.agents.foresight import Foresight
+    from diffusearch.agents.foresight import imaginer
     from diffusearch.agents.runs import run
     from diffusearch.diffusion.decoding import Decoding
 
     net = run(text.argument, "diffusearch", text.word)
-    # The best way to decode that a run allows: turn by turn where it imagines states, with foresight where it also
-    # values them. Other orders are the paper's affair and play the move that they denoise.
-    order = options["order"] or net.usual_order
-    able = order == "turns" and net.knows_values and options["k"] == 1
-    candidates = options["candidates"] or (CANDIDATES if able else 1)
-    names = ("steps", "remask", "move_last", "temperature", "film", "cache")
-    chosen = {name: options[name] for name in names}
-    decoding = Decoding(order=order, imaginations=options["k"], stop_confidence=options["stop"], **chosen)
     net = net.quantised() if options["int8"] else net
-    foresight = Foresight(net, candidates, options["trust"], options["look"]) if candidates > 1 else None
-    return _imagining(text, options, decoding, net, foresight)
+    names = ("steps", "remask", "move_last", "temperature", "film", "cache")
+    chosen = {name: options[name] for name in names} | {"order": options["order"] or net.usual_order}
+    decoding = Decoding(imaginations=options["k"], stop_confidence=options["stop"], **chosen)
+    who = imaginer(net, decoding, options["candidates"], options["trust"], options["look"])
+    return _imagining(text, options, decoding, net, who)
 
 
 def _direct(text: AgentText, options: dict[str, Any]) -> Agent:
@@ -223,7 +216,7 @@ _ALL = (
             Option("steps", integer(1, 1000), 20, "denoising steps"),
             Option("order", choice(*ORDERS), None, "which variables are fixed first (turns, or plies without states)"),
             Option("k", integer(1, 1024), 1, "imaginations side by side; the likeliest is played"),
-            Option("candidates", integer(1, 64), None, f"first moves weighed by their futures ({CANDIDATES} or 1)"),
+            Option("candidates", integer(1, 64), None, "first moves weighed by their futures (8 where the run can)"),
             Option("trust", real(0.0, 100.0), 1.5, "with candidates: how much the imagined outcome weighs"),
             Option("look", integer(1, 16), 2, "with candidates: plies until the imagined outcome is judged"),
             Option("remask", SWITCH, False, "variables fixed early may be noised again"),

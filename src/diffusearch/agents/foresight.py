@@ -28,6 +28,8 @@ from diffusearch.errors import UserError
 from diffusearch.search.nets import Policy
 
 Floats = npt.NDArray[np.float64]
+CANDIDATES = 8  # first moves whose futures are imagined
+TRUST = 1.5
 LOOK = 2  # plies to the state that is judged: the mover's next turn
 
 
@@ -44,7 +46,7 @@ class Judge(Imaginer, Policy, Protocol):
 class Foresight:
     """Imagines like the model itself, but chooses the first move by what comes of it."""
 
-    def __init__(self, net: Judge, candidates: int = 8, trust: float = 1.5, look: int = LOOK) -> None:
+    def __init__(self, net: Judge, candidates: int = CANDIDATES, trust: float = TRUST, look: int = LOOK) -> None:
         if not (net.knows_values and net.imagines_states):
             raise UserError(
                 f"candidates = {candidates} needs a model that imagines states (s-asa, horizon 2 or more) and values "
@@ -96,6 +98,19 @@ class Foresight:
         total = sum(shares.values())
         probabilities = {move.uci(): shares.get(move, 0.0) / total for move in board.legal_moves}
         return replace(one, probabilities=probabilities, steps=one.steps + self.calls)
+
+
+def imaginer(
+    net: Judge, decoding: Decoding, candidates: int | None = None, trust: float = TRUST, look: int = LOOK
+) -> Imaginer:
+    """Who imagines: the model alone (candidates = 1), or with foresight.
+
+    None is the best that model and decoding allow. Other orders than "turns" are the paper's affair, and several
+    imaginations of one move choose by their joint probability: both play the move that they denoise.
+    """
+    able = decoding.order == "turns" and decoding.imaginations == 1 and net.knows_values
+    candidates = candidates or (CANDIDATES if able else 1)
+    return Foresight(net, candidates, trust, look) if candidates > 1 else net
 
 
 def outcome(board: chess.Board, future: Imagination) -> float:
