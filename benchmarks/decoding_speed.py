@@ -124,6 +124,8 @@ def main() -> None:
         "exact": (run, Decoding(steps=STEPS)),
         "cache": (run, Decoding(steps=STEPS, cache=True)),
         "cache, 8 bits": (small, Decoding(steps=STEPS, cache=True)),
+        "cache, 3 ahead": (run, Decoding(steps=STEPS, cache=True, ahead=3)),
+        "cache, 3 ahead, 8 bits": (small, Decoding(steps=STEPS, cache=True, ahead=3)),
     }
     seconds: dict[str, list[float]] = {name: [] for name in ("plain", *ours)}
     same = dict.fromkeys(seconds, 0)

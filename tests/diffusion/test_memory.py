@@ -106,8 +106,42 @@ def test_only_open_and_newly_fixed_places_are_computed(
     memory = net.read_root(given, net.layout) if net.prefix else None
     monkeypatch.setattr(net, "read_root", lambda *_: memory)
     monkeypatch.setattr(net.trunk, "forward", lambda x, *more: computed.append(x.shape[1]) or forward(x, *more))
-    decode(net, given, Absorbing(4), steps=4, cache=True)
-    assert computed == [root + 4, 4, 3, 2]
+    layout = net.layout
+    whole = layout.places - (layout.given_places if net.prefix else 0)
+    decode(net, given, Absorbing(4), steps=4, cache=True, order="left-to-right")
+    assert computed == [root + 4, 4, 3, 2]  # the move is fixed in the first call, which sees everything
+    computed.clear()
+    decode(net, given, Absorbing(4), steps=4, cache=True, move_last=True)
+    assert computed == [root + 4, 4, 3, 2, whole]  # the move is fixed after a look at everything
+
+
+def test_looking_ahead_computes_what_may_be_fixed_next(make_net: MakeNet, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = make_net("full", paradigm="s-asa", horizon=2, patch=1)
+    layout, given, computed, forward = net.layout, roots(net, 2), [], net.trunk.forward
+    monkeypatch.setattr(net.trunk, "forward", lambda x, *more: computed.append(x.shape[1]) or forward(x, *more))
+    targets, steps = layout.predicted, 10
+    sample = decode(net, given, Absorbing(steps), steps=steps, cache=True, ahead=2, order="left-to-right")
+    assert computed[0] == layout.places
+    most = -(-targets // steps)  # fixed in a step, and so computed anew in the next
+    assert all(count <= most + 2 * most + 1 for count in computed[1:])
+    assert bool((sample.tokens < torch.from_numpy(layout.sizes)).all())
+    alone = decode(net, given[:1], Absorbing(steps), steps=steps, cache=True, ahead=2, order="left-to-right")
+    assert torch.equal(alone.tokens[0], sample.tokens[0])
+
+
+def test_the_move_is_fixed_with_everything_in_sight(make_net: MakeNet) -> None:
+    """Kept places are old, but the shares of the first move are those of a whole pass over the record as it is."""
+    net = make_net("full", patch=1)
+    layout, given = net.layout, roots(net, 2)
+    move = layout.segment("a", 0)
+    assert move is not None
+    kept = decode(net, given, cache=True, ahead=1, move_last=True)
+    before = kept.tokens.clone()
+    before[:, layout.given_variables :] = kept.film[-2][:, layout.given_variables :]
+    with torch.inference_mode():
+        logits = net(before)["action"][:, 0]
+    assert kept.raw_move_logits is not None
+    assert torch.allclose(kept.raw_move_logits, logits, atol=1e-5)
 
 
 @pytest.mark.parametrize("patch", [1, 8])
@@ -130,6 +164,9 @@ def test_grounded_nets_decode_too(make_net: MakeNet) -> None:
 def test_refusals(make_net: MakeNet) -> None:
     with pytest.raises(UserError, match="cache keeps what is fixed"):
         Decoding(cache=True, remask=True)
+    for ahead, cache in ((0, True), (3, False)):
+        with pytest.raises(UserError, match="ahead is at least 1"):
+            Decoding(cache=cache, ahead=ahead)
     net = make_net("causal")
     with pytest.raises(UserError, match="cache = true needs attention"):
         decode(net, roots(net, 1), cache=True)

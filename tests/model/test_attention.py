@@ -99,32 +99,19 @@ def test_dropout_only_in_training(make_net, some_tokens) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_shelf_is_a_past_that_need_not_be_copied(kind: dict[str, str]) -> None:
-    torch.manual_seed(0)
-    trunk = Trunk(TrunkConfig(layers=2, width=32, heads=2, **kind)).eval()
-    first, second, third = torch.randn(2, 3, 32), torch.randn(2, 5, 32), torch.randn(2, 4, 32)
-    shelves = [Shelf(12) for _ in range(2)]
-    with torch.inference_mode():
-        _, past = trunk(first)
-        assert torch.equal(trunk(first, shelves)[0], trunk(first)[0])
-        for shelf in shelves:
-            shelf.filled = 3
-        for later in (second, third):  # the second is not kept: the third takes its room
-            assert torch.equal(trunk(later, shelves)[0], trunk(later, past)[0])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_mute_places_are_seen_all_the_same(kind: dict[str, str]) -> None:
+def test_a_shelf_keeps_the_past_of_every_place_where_it_belongs(kind: dict[str, str]) -> None:
     torch.manual_seed(0)
     trunk = Trunk(TrunkConfig(layers=2, width=32, heads=2, **kind)).eval()
     x = torch.randn(2, 7, 32)
+    everywhere = torch.arange(7).expand(2, -1)
     with torch.inference_mode():
-        whole, past = trunk(x)
-        heard, same = trunk(x, mute=3)
-    assert torch.allclose(heard, whole[:, 3:], atol=1e-5)
-    assert all(torch.equal(a[0], b[0]) and torch.equal(a[1], b[1]) for a, b in zip(past, same, strict=True))
-
-
-def test_causal_places_cannot_be_mute() -> None:
-    with pytest.raises(ValueError, match="muted"):
-        Trunk(TrunkConfig(layers=1, width=32, heads=2, attention="causal"))(torch.randn(1, 4, 32), mute=2)
+        whole, keys = trunk(x)
+        shelves = [Shelf(7) for _ in range(2)]
+        assert torch.allclose(trunk(x, shelves, everywhere)[0], whole, atol=1e-6)
+        some = torch.tensor([[5, 1], [0, 6]])
+        again = trunk(x.gather(1, some[..., None].expand(-1, -1, 32)), shelves, some)[0]
+        assert torch.allclose(again, whole.gather(1, some[..., None].expand(-1, -1, 32)), atol=1e-5)
+        for shelf, (key, value) in zip(shelves, keys, strict=True):
+            assert shelf.room is not None
+            assert torch.allclose(shelf.room[0], key, atol=1e-5)
+            assert torch.allclose(shelf.room[1], value, atol=1e-5)

@@ -91,7 +91,7 @@ def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
 
     net = run(text.argument, "diffusearch", text.word)
     net = net.quantised() if options["int8"] else net
-    names = ("steps", "remask", "move_last", "temperature", "film", "cache")
+    names = ("steps", "remask", "move_last", "temperature", "film", "cache", "ahead")
     chosen = {name: options[name] for name in names} | {"order": options["order"] or net.usual_order}
     decoding = Decoding(imaginations=options["k"], stop_confidence=options["stop"], **chosen)
     who = imaginer(net, decoding, options["candidates"], options["trust"], options["look"])
@@ -225,6 +225,7 @@ _ALL = (
             Option("stop", real(0.0, 1.0), None, "stop early when all open variables are at least this likely"),
             Option("film", SWITCH, False, "keep every denoising step, for pictures"),
             Option("cache", SWITCH, False, "compute only what is noised or newly fixed: faster, not exact"),
+            Option("ahead", integer(1, 1000), None, "with cache: noised places computed for each that is fixed (all)"),
             Option("int8", SWITCH, False, "8-bit weights in the trunk: faster on a CPU, not exact"),
             STRENGTH,
             SEED,

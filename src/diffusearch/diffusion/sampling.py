@@ -98,7 +98,8 @@ def denoise(
     x = torch.cat([given, noised], dim=1)
     targets = layout.variables - fixed
     root = net.read_root(x, layout) if net.prefix else None
-    memory = Memory(net, layout, root, batch) if decoding.cache else None
+    memory = Memory(net, layout, root, batch, decoding.ahead) if decoding.cache else None
+    scores = torch.zeros(batch, targets)
     visible = torch.zeros(batch, targets, dtype=torch.bool)
     fixed_likelihood = torch.zeros(batch, targets, dtype=torch.float64)  # of each variable when it was fixed last
     calls = torch.zeros(batch, dtype=torch.int64)
@@ -116,7 +117,8 @@ def denoise(
         if memory is None:
             hidden = net.hidden(x[:, : here.variables], here, root)
         else:
-            hidden = memory.hidden(x, F.pad(visible, (fixed, 0), value=True))
+            due = keep - int(visible.sum(1).min())
+            hidden = memory.hidden(x, F.pad(visible, (fixed, 0), value=True), F.pad(scores, (fixed, 0)), due)
         if value is None and net.root_value is not None:
             value = net.value_logits(hidden, here).float()
         tokens, log_likelihood, scores, move_logits = _predict(
@@ -137,6 +139,12 @@ def denoise(
             chosen |= ~doubtful.any(1, keepdim=True)
         chosen &= running[:, None]
         new = chosen & ~visible
+        if memory is not None and move is not None and bool(visible.any()) and bool(new[:, move].any()):
+            # what is kept may be old: the move is fixed after a look at everything
+            whole = net.hidden(x, layout, root)
+            token, likelihood, move_logits = _first(net, whole, layout, decoding, x, generator, allowed)
+            tokens[:, move] = torch.where(new[:, move], token, tokens[:, move])
+            log_likelihood[:, move] = torch.where(new[:, move], likelihood, log_likelihood[:, move])
         if move is not None and move_logits:
             fresh = new[:, move, None]
             moves = torch.where(fresh, move_logits[0], moves)
@@ -153,6 +161,24 @@ def denoise(
     joint = fixed_likelihood.sum(1)
     has_move = move is not None
     return Sample(x, joint, moves if has_move else None, raw_moves if has_move else None, calls, film, value)
+
+
+def _first(
+    net: Denoiser,
+    hidden: Tensor,
+    layout: Layout,
+    decoding: Decoding,
+    x: Tensor,
+    generator: torch.Generator,
+    allowed: Tensor | None,
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """The first move alone: its token and that token's log-likelihood [batch], its log-probabilities and raw logits."""
+    action = layout.segment("a", 0)
+    assert action is not None
+    logits = net.logits(hidden, layout, layout.groups_at(action.place), tokens=x)["action"].float()
+    logits, *first = first_move(logits, allowed, decoding)
+    token = choose(logits[:, 0], decoding.temperature, generator)
+    return token, first[0].gather(-1, token[:, None])[:, 0], first
 
 
 def _predict(

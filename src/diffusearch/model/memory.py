@@ -1,12 +1,13 @@
-"""Places that no longer change need not be computed again: a delayed key/value cache of fixed variables.
+"""Places that hardly change need not be computed again: kept keys and values while a record is being denoised.
 
-Denoising fixes variables for good. A place whose variables are all fixed is computed once more, now with its true
-tokens; after that its keys and values of every layer are kept, as `past` of the places that are still computed. With
-full attention the root's places, which were never noised, are kept from the second step on.
-
-This is exact in a net of one layer, whose keys and values depend on a place's own tokens alone (unless a head or the
-grounding reads other places too). In deeper nets it is an approximation: a kept place no longer hears of what is fixed
-after it. (The root under prefix attention never does: keeping that is exact, and done with and without this memory.)
+Every place is computed in the first step; its keys and values of every layer are kept. Later steps compute only
+    what was fixed in the last step, now with its true tokens: after that a settled place is never computed again;
+    what is still noised: all of it or, with `ahead`, the places that may be fixed next, which are the easiest so far,
+    `ahead` times as many as are to be fixed, and the first move's in any case.
+All others are seen by these as they were when they were computed last. So this is an approximation: a kept place does
+not hear of what is fixed after it. (The root under prefix attention never does: keeping that is exact, and done with
+and without this memory.) What matters most is not left to it: the call that fixes the first move is made once more
+with all places (diffusion/sampling.py).
 """
 
 from __future__ import annotations
@@ -24,42 +25,58 @@ from diffusearch.tokens.layout import Layout
 class Memory:
     """The hidden states of records that are being denoised; one memory serves one decoding."""
 
-    def __init__(self, net: Denoiser, layout: Layout, root: Root | None, batch: int) -> None:
+    def __init__(self, net: Denoiser, layout: Layout, root: Root | None, batch: int, ahead: int | None) -> None:
         if net.shift:
             raise UserError("cache = true needs attention 'full' or 'prefix': causal places see in one direction")
-        self.net, self.layout, self.root = net, layout, root
+        self.net, self.layout, self.root, self.ahead = net, layout, root, ahead
         self.first = 0 if root is None else layout.given_places  # the first place that is not the root's affair
         self.shelves = [Shelf(layout.places) for _ in range(net.config.trunk.layers)]
-        if root is not None:
-            for shelf, past in zip(self.shelves, root.past, strict=True):
-                shelf.put(*past)
-                shelf.filled = self.first
-        # Nobody reads the hidden state of a settled place, unless moves are scored by squares or there is a root value.
-        self.mute = net.heads.source_target is None and net.root_value is None
         device = net.embedding.table.device
-        # The places to compute next [batch, n]. Their order is free: nothing but their embeddings tells them apart.
-        self.places = torch.arange(self.first, layout.places, device=device).expand(batch, -1)
+        # [batch, places]: what was never computed, or was computed with tokens that were not its true ones yet
+        self.stale = torch.ones(batch, layout.places, dtype=torch.bool, device=device)
         self.known = torch.zeros(batch, layout.places, net.config.trunk.width, device=device)
         if root is not None:
+            where, shape = torch.arange(self.first, device=device).expand(batch, -1), (batch, -1, -1, -1)
+            for shelf, (keys, values) in zip(self.shelves, root.past, strict=True):
+                shelf.put(keys.expand(shape), values.expand(shape), where)
             self.known[:, : self.first] = root.hidden
+            self.stale[:, : self.first] = False
+        self.begun = False
 
-    def hidden(self, tokens: Tensor, fixed: Tensor) -> Tensor:
-        """Hidden states [batch, places, width] of tokens [batch, variables], of which `fixed` [same] change no more."""
-        _, patches = self.net.embedding.indices(self.layout)
-        settled = F.pad(fixed.to(patches.device), (0, 1), value=True)[:, patches].all(2).gather(1, self.places)
-        count = int(settled.sum(1).min())  # rows keep the same number; the rest of a row is merely computed once more
-        # Those to be kept come first, right behind what is kept already, so that keeping them is a mere slice.
-        self.places = self.places.gather(1, settled.int().argsort(dim=1, descending=True, stable=True))
+    def hidden(self, tokens: Tensor, fixed: Tensor, ease: Tensor, due: int) -> Tensor:
+        """Hidden states [batch, places, width] of tokens [batch, variables], of which `fixed` [same] change no more.
+
+        `ease` [batch, variables] says which of the others come first, and `due` how many variables this step fixes.
+        """
+        places = self._places(fixed, ease, due)
         batch, _, width = self.known.shape
-        record = torch.arange(batch, device=self.places.device)[:, None]
+        record = torch.arange(batch, device=places.device)[:, None]
         start = self.net.start(tokens, self.layout, self.root)
-        rows = (self.places - self.first + record * start.shape[1]).flatten()  # whole rows are copied fastest
+        rows = (places - self.first + record * start.shape[1]).flatten()  # whole rows are copied fastest
         start = start.reshape(-1, width).index_select(0, rows).view(batch, -1, width)
-        mute = count if self.mute else 0
-        new, _ = self.net.trunk(start, self.shelves, self.places, mute)
-        heard = (self.places[:, mute:] + record * self.layout.places).flatten()
-        self.known.view(-1, width)[heard] = new.reshape(-1, width)
-        self.places = self.places[:, count:]
-        for shelf in self.shelves:
-            shelf.filled += count
+        new, _ = self.net.trunk(start, self.shelves, places)
+        self.known.view(-1, width)[(places + record * self.layout.places).flatten()] = new.reshape(-1, width)
         return self.known
+
+    def _places(self, fixed: Tensor, ease: Tensor, due: int) -> Tensor:
+        """The places [batch, n] to compute in this step."""
+        _, patches = self.net.embedding.indices(self.layout)
+        fixed, ease = fixed.to(patches.device), ease.to(patches.device)
+        settled = F.pad(fixed, (0, 1), value=True)[:, patches].all(2)
+        fresh = settled & self.stale  # fixed, and not yet computed so
+        if self.ahead is None or not self.begun:
+            needed = fresh | ~settled
+            count = int(needed.sum(1).max())  # in rows with fewer, others are merely computed once more
+            urgency = needed.float()
+        else:
+            count = int(fresh.sum(1).max()) + self.ahead * due + 1
+            open_ease = F.pad(ease.masked_fill(fixed, -torch.inf), (0, 1), value=-torch.inf)
+            urgency = open_ease[:, patches].amax(2).masked_fill(fresh, torch.inf)  # of a place: its easiest variable
+            move = self.layout.segment("a", 0)
+            if move is not None and not move.given:
+                urgency[:, move.place].masked_fill_(~settled[:, move.place], torch.inf)
+        self.begun = True
+        ours = urgency[:, self.first :]
+        places = self.first + ours.topk(min(count, ours.shape[1]), dim=1).indices
+        self.stale &= ~torch.zeros_like(settled).scatter_(1, places, True) | ~settled
+        return places

@@ -18,24 +18,21 @@ Past = list[tuple[Tensor, Tensor]]  # for each layer keys and values [batch, hea
 
 
 class Shelf:
-    """A layer's past with room for all places: new keys and values are written behind the `filled` first ones.
-
-    Until `filled` is raised, the next ones overwrite them.
-    """
+    """A layer's keys and values of all places, each on a board of its own: the new are put where the old were."""
 
     def __init__(self, places: int) -> None:
-        self.places, self.filled = places, 0
+        self.places = places
         self.room: tuple[Tensor, Tensor] | None = None
 
-    def put(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """New keys and values [batch, heads, n, head width] -> all so far."""
+    def put(self, key: Tensor, value: Tensor, where: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values [batch, heads, n, head width] of the places `where` [batch, n] -> those of all places."""
         if self.room is None:
             batch, heads, _, head = key.shape
-            self.room = key.new_empty(batch, heads, self.places, head), value.new_empty(batch, heads, self.places, head)
-        end = self.filled + key.shape[2]
-        keys, values = (room[:, :, :end] for room in self.room)
-        keys[:, :, self.filled :], values[:, :, self.filled :] = key, value
-        return keys, values
+            self.room = key.new_zeros(batch, heads, self.places, head), value.new_zeros(batch, heads, self.places, head)
+        index = where[:, None, :, None].expand_as(key)
+        self.room[0].scatter_(2, index, key)
+        self.room[1].scatter_(2, index, value)
+        return self.room
 
 
 @dataclass(frozen=True)
@@ -72,34 +69,32 @@ class Attention(nn.Module):
         self.key_norm = nn.RMSNorm(head) if config.qk_norm else nn.Identity()
 
     def forward(
-        self, x: Tensor, past: tuple[Tensor, Tensor] | Shelf | None, where: Tensor | None = None, mute: int = 0
+        self, x: Tensor, past: tuple[Tensor, Tensor] | Shelf | None, where: Tensor | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """The first `mute` places are seen by the others and ask nothing themselves: out come the others only."""
         batch, places, width = x.shape
         qkv = self.qkv(x).view(batch, places, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         query, key, value = self.query_norm(qkv[0]), self.key_norm(qkv[1]), qkv[2]
-        before = 0 if past is None else past.filled if isinstance(past, Shelf) else past[0].shape[2]
+        before = 0 if past is None or isinstance(past, Shelf) else past[0].shape[2]
         if self.rope:
             start = before if where is None else where
             query, key = rotate(query, start), rotate(key, start)
         if isinstance(past, Shelf):
-            key, value = past.put(key, value)
+            assert where is not None
+            key, value = past.put(key, value, where)
         elif past is not None:
             key = torch.cat([past[0].expand(batch, -1, -1, -1), key], dim=2)
             value = torch.cat([past[1].expand(batch, -1, -1, -1), value], dim=2)
         mask = None
         if self.causal and before and places > 1:
             mask = torch.ones(places, before + places, dtype=torch.bool, device=x.device).tril(before)
-        if mute and self.causal:
-            raise ValueError("causal places cannot be muted: their mask is made for all")
         y = F.scaled_dot_product_attention(
-            query[:, :, mute:],
+            query,
             key,
             value,
             attn_mask=mask,
             is_causal=self.causal and before == 0 and places > 1,
         )
-        y = self.out(y.transpose(1, 2).reshape(batch, places - mute, width))
+        y = self.out(y.transpose(1, 2).reshape(batch, places, width))
         return y, (key, value)
 
 
@@ -157,10 +152,10 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
-        self, x: Tensor, past: tuple[Tensor, Tensor] | Shelf | None, where: Tensor | None = None, mute: int = 0
+        self, x: Tensor, past: tuple[Tensor, Tensor] | Shelf | None, where: Tensor | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        y, keys = self.attention(self.attention_norm(x), past, where, mute)
-        x = x[:, mute:] + self.dropout(y)
+        y, keys = self.attention(self.attention_norm(x), past, where)
+        x = x + self.dropout(y)
         return x + self.dropout(self.mlp(self.mlp_norm(x))), keys
 
 
@@ -182,16 +177,14 @@ class Trunk(nn.Module):
                 nn.init.normal_(parameter, std=0.02 / (2 * config.layers) ** 0.5)
 
     def forward(
-        self, x: Tensor, past: Past | list[Shelf] | None = None, where: Tensor | None = None, mute: int = 0
+        self, x: Tensor, past: Past | list[Shelf] | None = None, where: Tensor | None = None
     ) -> tuple[Tensor, Past]:
         """Embeddings [batch, places, width] -> hidden states of the same shape, and all keys and values so far.
 
-        `where` [batch, places] says which places these are if they do not stand in a row behind the past. The hidden
-        states of the first `mute` places are left out: the last block makes no more than keys and values of them.
+        `where` [batch, places] says which places these are if they do not stand in a row behind the past.
         """
         present: Past = []
         for index, block in enumerate(self.blocks):
-            last = index == len(self.blocks) - 1
-            x, keys = block(x, None if past is None else past[index], where, mute if last else 0)
+            x, keys = block(x, None if past is None else past[index], where)
             present.append(keys)
         return self.norm(x), present
