@@ -39,6 +39,13 @@ OPPONENTS = {
     "fairymax": ["-scp", "fairymax"],
     "stockfish": ["-scp", "stockfish", "-sUCI"],
     **{f"stockfish-{n}": ["-scp", f'polyglot -noini -ec stockfish -uci "Skill Level={n}"'] for n in range(21)},
+    **{
+        f"stockfish-elo-{elo}": [
+            "-scp",
+            f'polyglot -noini -ec stockfish -uci "UCI_LimitStrength=true" -uci "UCI_Elo={elo}"',
+        ]
+        for elo in range(1350, 2851, 50)
+    },
 }
 DEFAULT = "stockfish-0,stockfish-3,stockfish-10,toga2,glaurung,gnuchess"
 # Words of xboard's verdicts that are no chess: whoever is blamed, the game did not end on the board.
