@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ import torch
 from diffusearch.agents.build import agent
 from diffusearch.agents.foresight import Foresight, draw, outcome
 from diffusearch.agents.imagining import ImaginingAgent
+from diffusearch.agents.values import DOUBT
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination, Ply
 from diffusearch.diffusion.roots import Allowed
@@ -23,6 +25,10 @@ from diffusearch.weights import packaged
 # White's queen can take a pawn that is guarded: dear at a glance, lost two plies on.
 TRAP = "3r2k1/5ppp/8/3p4/8/8/3Q1PPP/6K1 w - - 0 1"
 MATE = "6k1/5ppp/8/8/8/8/q4PPP/3R2K1 w - - 0 1"
+
+
+def logit(probability: float) -> float:
+    return math.log(probability / (1 - probability))
 
 
 class Greedy:
@@ -117,14 +123,18 @@ def test_the_outcome_is_the_movers(mirrored: bool) -> None:
 
     quiet = Ply("d2d3", True, None, None, True, value=0.7)
     reply = Ply("g8h8", True, None, None, True, value=0.2)
-    assert outcome(*future(TRAP, quiet)) == pytest.approx(0.7)
-    assert outcome(*future(TRAP, quiet, reply)) == pytest.approx(0.8)  # the opponent likes it with 0.2
-    assert outcome(*future(TRAP, quiet, reply, quiet)) == pytest.approx(0.7)
+    assert outcome(*future(TRAP, quiet)) == pytest.approx(logit(0.7))
+    assert outcome(*future(TRAP, quiet, reply)) == pytest.approx(logit(0.8))  # the opponent likes it with 0.2
+    assert outcome(*future(TRAP, quiet, reply, quiet)) == pytest.approx((logit(0.8) + logit(0.7)) / 2)
+    unvalued = replace(quiet, value=None)
+    assert outcome(*future(TRAP, unvalued, replace(reply, value=None))) == 0.0
     mated = "6k1/5ppp/8/8/8/8/5PPP/3r2K1 w - - 0 1"  # an imagined reply that mates the mover
-    assert outcome(*future(TRAP, quiet, replace(reply, state=mated))) == 0.0
+    assert outcome(*future(TRAP, quiet, replace(reply, state=mated))) == pytest.approx(logit(DOUBT))
     stale = "7k/8/6K1/5Q2/8/8/8/8 b - - 0 1"
-    assert outcome(*future(TRAP, quiet, replace(reply, state=stale.replace("5Q2", "8").replace("6K1", "5KQ1")))) == 0.5
-    assert outcome(*future(MATE, replace(quiet, move="d1d8"))) == 1.0  # by the rules, whatever it thinks
+    assert outcome(*future(TRAP, quiet, replace(reply, state=stale.replace("5Q2", "8").replace("6K1", "5KQ1")))) == 0.0
+    assert outcome(*future(MATE, replace(quiet, move="d1d8"))) == pytest.approx(
+        logit(1 - DOUBT)
+    )  # by the rules, whatever it thinks
 
 
 def _mirrored(fen: str | None, mirrored: bool) -> str | None:

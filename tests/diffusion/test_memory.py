@@ -164,9 +164,8 @@ def test_grounded_nets_decode_too(make_net: MakeNet) -> None:
 def test_refusals(make_net: MakeNet) -> None:
     with pytest.raises(UserError, match="cache keeps what is fixed"):
         Decoding(cache=True, remask=True)
-    for ahead, cache in ((0, True), (3, False)):
-        with pytest.raises(UserError, match="ahead is at least 1"):
-            Decoding(cache=cache, ahead=ahead)
+    with pytest.raises(UserError, match="ahead is at least 1"):
+        Decoding(cache=True, ahead=0)
     net = make_net("causal")
     with pytest.raises(UserError, match="cache = true needs attention"):
         decode(net, roots(net, 1), cache=True)

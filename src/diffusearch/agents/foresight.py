@@ -1,8 +1,8 @@
 """Foresight: several first moves, each with a future of its own, weighed by how those futures look.
 
 The likeliest first moves are imagined side by side, turn by turn (diffusion/turns.py), up to the mover's next turn or
-farther. How the model likes the state that a future comes to is its outcome. A move's score is
-    log share + trust * log odds of winning there
+farther. How the model likes the imagined states that follow the move is its outcome. A move's score is
+    log share + trust * mean log odds of winning in them
 and the shares of these moves are shared out anew by it. There is no tree: one future a move, and its states are
 imagined, not played. The rules speak where they do at the root (which moves are legal, which end the game), and say
 whether an imagined state that ends a future is mate or stalemate.
@@ -29,8 +29,8 @@ from diffusearch.search.nets import Policy
 
 Floats = npt.NDArray[np.float64]
 CANDIDATES = 8  # first moves whose futures are imagined
-TRUST = 1.5
-LOOK = 2  # plies to the state that is judged: the mover's next turn
+TRUST = 1.0
+LOOK = 2  # imagined states that are judged: up to the mover's next turn
 
 
 class Judge(Imaginer, Policy, Protocol):
@@ -75,7 +75,7 @@ class Foresight:
         far = Decoding(order="turns", steps=2 * self.look + 1)  # here the futures are what it is about
         roots = [boards[index] for index, _ in asked]
         futures = self.net.imagine(roots, far, generator, [[move] for _, move in asked], self.look + 1)
-        odds = np.array([_log_odds(outcome(*pair)) for pair in zip(roots, futures, strict=True)])
+        odds = np.array([outcome(*pair) for pair in zip(roots, futures, strict=True)])
         found, start = [], 0
         for shares, own in zip(priors, tried, strict=True):
             found.append(self._weigh(shares, own, odds[start : start + len(own)]))
@@ -114,23 +114,26 @@ def imaginer(
 
 
 def outcome(board: chess.Board, future: Imagination) -> float:
-    """The mover's win probability where a future comes to.
+    """The mover's log odds of winning in a future: the mean over its imagined states.
 
-    A first move that ends the game is judged by the rules, and so is a last imagined state in which nobody can move.
-    Else the model's own value of the last state from which it played on decides.
+    A first move that ends the game is judged by the rules alone, and so is a future whose last imagined state leaves
+    no move. Where no state was imagined, the root's own value stands: such a move is neither better nor worse for it.
     """
     end = ends(board, chess.Move.from_uci(future.move))
     if end is not None:
-        return end
+        return _log_odds(end)
     last = future.line[-1].state
-    plies = len(future.line)  # the side that is to move behind them: the mover after an even number
     if last is not None and not any((state := chess.Board(last)).legal_moves):
-        loser = 0.0 if plies % 2 == 0 else 1.0
-        return loser if state.is_check() else 0.5
-    value = future.line[-1].value
-    if value is None:
-        return 0.5
-    return value if plies % 2 else 1.0 - value
+        mated = 0.0 if state.turn == board.turn else 1.0
+        return _log_odds(mated if state.is_check() else 0.5)
+    values = [ply.value if index % 2 == 0 else _other(ply.value) for index, ply in enumerate(future.line)]
+    seen = [_log_odds(value) for value in values[1:] or values if value is not None]
+    return float(np.mean(seen)) if seen else 0.0
+
+
+def _other(value: float | None) -> float | None:
+    """The opponent's win probability."""
+    return None if value is None else 1.0 - value
 
 
 def draw(shares: dict[chess.Move, float], temperature: float, generator: torch.Generator | None) -> chess.Move:

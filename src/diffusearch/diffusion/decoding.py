@@ -40,8 +40,8 @@ class Decoding:
             raise UserError(f"temperature lies in 0..100, not {self.temperature}")
         if self.stop_confidence is not None and not 0.0 < self.stop_confidence <= 1.0:
             raise UserError(f"stop_confidence is a probability above 0, not {self.stop_confidence}")
-        if self.ahead is not None and (self.ahead < 1 or not self.cache):
-            raise UserError(f"ahead is at least 1 and goes with cache, not {self.ahead} with cache = {self.cache}")
+        if self.ahead is not None and self.ahead < 1:
+            raise UserError(f"ahead is at least 1, not {self.ahead}")
         if self.cache and self.remask:
             raise UserError("cache keeps what is fixed and remask takes it back: choose one of them")
 
