@@ -28,8 +28,8 @@ from diffusearch.errors import UserError
 from diffusearch.search.nets import Policy
 
 Floats = npt.NDArray[np.float64]
-CANDIDATES = 8  # first moves whose futures are imagined
-TRUST = 1.0
+CANDIDATES = 4  # first moves whose futures are imagined
+TRUST = 0.5
 LOOK = 2  # imagined states that are judged: up to the mover's next turn
 
 
