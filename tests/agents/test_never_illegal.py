@@ -1,7 +1,7 @@
 """No agent ever plays an illegal move: whole games from random openings against random movers.
 
-A few games each by default. The long run: DIFFUSEARCH_GAMES=1000 pytest tests/agents/test_never_illegal.py, and with
-trained weights DIFFUSEARCH_AGENTS="diffusearch s-a mcts?simulations=20" beside it.
+A few games each by default. The long run: DIFFUSEARCH_GAMES=1000 pytest --timeout 0 tests/agents/test_never_illegal.py,
+and with trained weights DIFFUSEARCH_AGENTS="diffusearch s-a mcts?simulations=20" beside it.
 """
 
 from __future__ import annotations
