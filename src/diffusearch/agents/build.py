@@ -13,9 +13,7 @@ from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
 
 if TYPE_CHECKING:
-    from diffusearch.agents.imagining import Imaginer
     from diffusearch.diffusion.decoding import Decoding
-    from diffusearch.run import Run
     from diffusearch.search.settings import Settings
 
 SEED = Option("seed", integer(0), 0, "the lots that are drawn; the same seed in the same game gives the same move")
@@ -86,6 +84,7 @@ def _sa_v(text: AgentText, options: dict[str, Any]) -> Agent:
 
 def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
     from diffusearch.agents.foresight import imaginer
+    from diffusearch.agents.imagining import ImaginingAgent
     from diffusearch.agents.runs import run
     from diffusearch.diffusion.decoding import Decoding
 
@@ -95,7 +94,7 @@ def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
     chosen = {name: options[name] for name in names} | {"order": options["order"] or net.usual_order}
     decoding = Decoding(imaginations=options["k"], stop_confidence=options["stop"], **chosen)
     who = imaginer(net, decoding, options["candidates"], options["trust"], options["look"])
-    return _imagining(text, options, decoding, net, who)
+    return ImaginingAgent(net, decoding, text.whole, options["strength"], options["seed"], who)
 
 
 def _direct(text: AgentText, options: dict[str, Any]) -> Agent:
@@ -110,18 +109,12 @@ def _autoregressive(text: AgentText, options: dict[str, Any]) -> Agent:
     return _imagining(text, options, Decoding(order="left-to-right", temperature=options["temperature"]))
 
 
-def _imagining(
-    text: AgentText,
-    options: dict[str, Any],
-    decoding: Decoding,
-    net: Run | None = None,
-    imaginer: Imaginer | None = None,
-) -> Agent:
+def _imagining(text: AgentText, options: dict[str, Any], decoding: Decoding) -> Agent:
     from diffusearch.agents.imagining import ImaginingAgent
     from diffusearch.agents.runs import run
 
-    net = net or run(text.argument, "diffusearch", text.word)
-    return ImaginingAgent(net, decoding, text.whole, options["strength"], options["seed"], imaginer)
+    net = run(text.argument, "diffusearch", text.word)
+    return ImaginingAgent(net, decoding, text.whole, options["strength"], options["seed"])
 
 
 def _mcts(text: AgentText, options: dict[str, Any]) -> Agent:

@@ -15,6 +15,7 @@ from diffusearch.diffusion.imagination import Frame, Imagination, Ply
 from diffusearch.diffusion.roots import Roots
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.tokens import moves
+from diffusearch.tokens.encodings import SWAP
 from diffusearch.tokens.layout import Layout
 from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES
@@ -23,7 +24,7 @@ Ints = npt.NDArray[np.int64]
 
 _LETTERS = ".PNBRQKpnbrqk?"  # of piece codes, White's first; the last is the mask
 _OVER = Ply(None, False, None, "the game is not over at the root", False)
-_SWAP: Ints = np.array([0, *range(7, 13), *range(1, 7), 13])  # own <-> opponent's piece codes
+_SWAP: Ints = np.append(SWAP, len(SWAP))  # own <-> opponent's piece codes; the mask stays
 
 
 def read_sample(sample: Sample, roots: Roots, layout: Layout, decoding: Decoding) -> list[Imagination]:
