@@ -167,3 +167,35 @@ def test_moves_that_later_calls_may_change_are_denoised_to_the_end(make_run, cho
     whole = run.imagine(boards, decoding, torch.Generator().manual_seed(1))
     short = run.imagine(boards, replace(decoding, line=False), torch.Generator().manual_seed(1))
     assert [(one.move, one.steps) for one in short] == [(one.move, one.steps) for one in whole]
+
+
+@pytest.mark.parametrize("options", [{}, {"grounded": True}, {"horizons": [0.0, 1.0]}])
+def test_unfolding_sees_what_priors_values_and_imagining_see(make_run, options: dict[str, Any]) -> None:
+    run = make_run(root_value=True, **options)
+    boards = [chess.Board(), chess.Board(MIDDLE), chess.Board(MIDDLE).mirror()]
+    seen = run.unfold(boards, 3)
+    narrow = [list(board.legal_moves)[:2] for board in boards]
+    narrowed = run.unfold(boards, 3, narrow)
+    far = Decoding(order="plies", steps=2)
+    alike = zip(boards, seen, run.priors(boards), run.values(boards), strict=True)
+    for board, one, priors, value in alike:
+        assert one.shares == pytest.approx(priors, abs=1e-5)
+        assert one.value == pytest.approx(value, abs=1e-5)
+        assert list(one.states) == sorted(one.shares, key=one.shares.__getitem__, reverse=True)[:3]
+        lone = run.imagine([board] * 3, far, legal=[[move] for move in one.states], horizon=2)
+        assert [found.line[0].state for found in lone] == [state and state.fen() for state in one.states.values()]
+    assert any(state is not None for one in seen for state in one.states.values()) == ("grounded" in options)
+    for own, one, whole in zip(narrow, narrowed, seen, strict=True):
+        assert set(one.shares) == set(one.states) == set(own)
+        assert sum(one.shares.values()) == pytest.approx(1.0)
+        assert one.value == pytest.approx(whole.value, abs=1e-5)
+    assert run.unfold([], 3) == []
+
+
+def test_only_runs_that_imagine_and_value_states_unfold(make_run) -> None:
+    for run in (make_run(), make_run("s-a", root_value=True), make_run(root_value=True, process="autoregressive")):
+        assert not run.foresees
+        with pytest.raises(UserError, match="does not imagine and value"):
+            run.unfold([chess.Board()], 1)
+    with pytest.raises(UserError, match="the game is over"):
+        make_run(root_value=True).unfold([chess.Board(MATED)], 1)

@@ -27,6 +27,7 @@ from diffusearch.diffusion.reading import read_sample
 from diffusearch.diffusion.roots import Allowed, Roots, token_mask, tokens_of
 from diffusearch.diffusion.sampling import Sample, reach
 from diffusearch.diffusion.turns import by_turns
+from diffusearch.diffusion.unfolding import BATCH, Unfolded, masked, unfold
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.model.int8 import int8
@@ -35,8 +36,6 @@ from diffusearch.tokens.layout import Layout
 from diffusearch.tokens.values import BIN_VALUES
 from diffusearch.training.checkpoint import load_tensors, load_weights
 from diffusearch.training.recipe import Recipe, load_recipe
-
-_BATCH = 256  # positions at a time
 
 
 class Run:
@@ -86,6 +85,11 @@ class Run:
         return self.layout.segment("a", 0) is not None and self.layout.segment("s", 1) is not None
 
     @property
+    def foresees(self) -> bool:
+        """Whether `unfold` works: states are imagined in one call, and valued."""
+        return self.imagines_states and self.net.root_value is not None and isinstance(self.process, Absorbing)
+
+    @property
     def usual_order(self) -> str:
         """In which order agents decode, unless they are told: turn by turn where the model imagines states."""
         return "turns" if self.imagines_states else "plies"
@@ -117,7 +121,7 @@ class Run:
             layout = self._nearest
             given = self.given(part, layout)
             with torch.inference_mode():
-                hidden = self.net.hidden(_noised(given, layout), layout)
+                hidden = self.net.hidden(masked(given, layout), layout)
                 if self.paradigm == "s-v":
                     logits = self.net.logits(hidden, layout)["value"][:, 0]
                 else:
@@ -125,21 +129,39 @@ class Run:
             out.append((logits.float().softmax(-1) @ torch.from_numpy(BIN_VALUES)).double().numpy())
         return np.concatenate(out)
 
+    def unfold(self, boards: Sequence[chess.Board], count: int, legal: Allowed | None = None) -> list[Unfolded]:
+        """Of each position shares, value and the imagined states behind its `count` likeliest moves, in two calls.
+
+        `legal` narrows the moves that may be played in each.
+        """
+        if not self.foresees:
+            raise UserError(
+                f"the run {self.name!r} ({self.paradigm}, {self.recipe.process.kind}) does not imagine and value "
+                "states: use an s-asa run of absorbing diffusion, horizon 2 or more, with root_value = true"
+            )
+        out: list[Unfolded] = []
+        for start in range(0, len(boards), BATCH):
+            roots = Roots.of(boards[start : start + BATCH], self.layout)
+            _refuse_over(roots)
+            narrowed = None if legal is None else legal[start : start + BATCH]
+            out += unfold(self.net, roots, self.given(roots.boards, self._nearest), self._nearest, count, narrowed)
+        return out
+
     def action_values(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
         """For each position the win probability of the mover after each legal move (sa-v)."""
         if self.paradigm != "sa-v":
             raise UserError(f"the run {self.name!r} is {self.paradigm}, not sa-v: it knows no values of actions")
         questions = [(board, move) for board in boards for move in board.legal_moves]
         answers: list[float] = []
-        for start in range(0, len(questions), _BATCH):
-            part = questions[start : start + _BATCH]
+        for start in range(0, len(questions), BATCH):
+            part = questions[start : start + BATCH]
             given = self.given([board for board, _ in part], self.layout)
             action = self.layout.segment("a", 0)
             assert action is not None
             asked = tokens_of([board for board, _ in part], [[move] for _, move in part], self.layout)
             given[:, action.start] = torch.tensor(asked)[:, 0]
             with torch.inference_mode():
-                logits = self.net(_noised(given, self.layout), self.layout)["value"][:, 0]
+                logits = self.net(masked(given, self.layout), self.layout)["value"][:, 0]
             answers.extend((logits.float().softmax(-1) @ torch.from_numpy(BIN_VALUES)).tolist())
         out: list[dict[chess.Move, float]] = [{} for _ in boards]
         owner = [index for index, board in enumerate(boards) for _ in board.legal_moves]
@@ -174,7 +196,7 @@ class Run:
             return by_turns(near, boards, decoding, legal, horizon or self.horizon)
         layout = self.layout.truncated(min(horizon or self.horizon, self.horizon))
         out: list[Imagination] = []
-        size = max(1, _BATCH // decoding.imaginations)
+        size = max(1, BATCH // decoding.imaginations)
         for start in range(0, len(boards), size):
             part = boards[start : start + size]
             narrowed = None if legal is None else legal[start : start + size]
@@ -213,9 +235,7 @@ class Run:
     ) -> Sample:
         if self.paradigm in ("s-v", "sa-v"):
             raise UserError(f"the run {self.name!r} is {self.paradigm} and predicts no move: use an s-a or s-asa run")
-        for board, own in zip(roots.boards, roots.moves, strict=True):
-            if not own:
-                raise UserError(f"no legal move in {board.fen()!r}: the game is over")
+        _refuse_over(roots)
         given = self.given(roots.boards, layout)
         allowed = roots.mask() if narrowed is None else self.allowed(roots.boards, narrowed)
         times = decoding.imaginations
@@ -244,11 +264,11 @@ class Run:
         return token_mask(tokens_of(boards, narrowed, self.layout))
 
 
+def _refuse_over(roots: Roots) -> None:
+    for board, own in zip(roots.boards, roots.moves, strict=True):
+        if not own:
+            raise UserError(f"no legal move in {board.fen()!r}: the game is over")
+
+
 def _parts(boards: Sequence[chess.Board]) -> list[Sequence[chess.Board]]:
-    return [boards[start : start + _BATCH] for start in range(0, len(boards), _BATCH)]
-
-
-def _noised(given: Tensor, layout: Layout) -> Tensor:
-    """Given variables, everything else masked."""
-    masks = torch.from_numpy(layout.sizes[layout.given_variables :]).expand(len(given), -1)
-    return torch.cat([given, masks], dim=1)
+    return [boards[start : start + BATCH] for start in range(0, len(boards), BATCH)]
