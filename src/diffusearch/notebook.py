@@ -13,7 +13,7 @@ import chess
 import torch
 
 from diffusearch.agents.base import Decision
-from diffusearch.agents.foresight import imaginer
+from diffusearch.agents.foresight import foresight
 from diffusearch.agents.runs import run
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
@@ -51,7 +51,8 @@ class Model:
         board = position if isinstance(position, chess.Board) else position_of(position)
         order = order or self.run.usual_order
         decoding = Decoding(steps, order, imaginations=imaginations, temperature=temperature, film=True)
-        (found,) = imaginer(self.run, decoding).imagine([board], decoding, torch.Generator().manual_seed(seed))
+        who = foresight(self.run, decoding) or self.run
+        (found,) = who.imagine([board], decoding, torch.Generator().manual_seed(seed))
         return Vision(**vars(found))
 
     def __repr__(self) -> str:
@@ -67,7 +68,9 @@ class Vision(Imagination):
         """The same as every agent answers."""
         shares = {chess.Move.from_uci(uci): share for uci, share in self.probabilities.items()}
         line = tuple(map(chess.Move.from_uci, self.moves))
-        return Decision(chess.Move.from_uci(self.move), shares, line, self.value, self.steps, imagination=self)
+        return Decision(
+            chess.Move.from_uci(self.move), shares, line, self.value, self.evaluations or self.steps, imagination=self
+        )
 
     def show(self, film: bool = False) -> None:
         """Boards with arrows in a notebook, of characters elsewhere; `film` adds the denoising, in characters."""

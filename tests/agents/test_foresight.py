@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 
 import chess
+import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 
 from diffusearch.agents.build import agent
-from diffusearch.agents.foresight import Foresight, draw, outcome
+from diffusearch.agents.fan import Fan, State, evaluations, grow
+from diffusearch.agents.foresight import FAN, TRUST, Foresight, draw, judgement
 from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.agents.values import DOUBT
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination, Ply
 from diffusearch.diffusion.roots import Allowed
+from diffusearch.diffusion.unfolding import Unfolded
 from diffusearch.errors import UserError
 from diffusearch.search.handmade import MaterialValue
 from diffusearch.weights import packaged
@@ -25,26 +28,49 @@ from diffusearch.weights import packaged
 # White's queen can take a pawn that is guarded: dear at a glance, lost two plies on.
 TRAP = "3r2k1/5ppp/8/3p4/8/8/3Q1PPP/6K1 w - - 0 1"
 MATE = "6k1/5ppp/8/8/8/8/q4PPP/3R2K1 w - - 0 1"
+CORNER = "k7/8/2K5/8/8/8/8/1R6 w - - 0 1"  # mate in two: Kc7 Ka7, Ra1
 
 
 def logit(probability: float) -> float:
     return math.log(probability / (1 - probability))
 
 
+def turned(uci: str) -> str:
+    move = chess.Move.from_uci(uci)
+    return chess.Move(move.from_square ^ 56, move.to_square ^ 56).uci()
+
+
+def position(fen: str, mirrored: bool) -> chess.Board:
+    return chess.Board(fen).mirror() if mirrored else chess.Board(fen)
+
+
 class Greedy:
-    """Likes captures at a glance; imagines the first capture as the reply; values states by material."""
+    """Likes captures at a glance, or what it is told to; imagines by the rules; values states by material."""
 
-    imagines_states = knows_values = True
+    foresees = True
 
-    def __init__(self, *, blind: bool = False) -> None:
-        self.blind, self.asked = blind, 0
+    def __init__(self, *, blind: Sequence[str] = (), **likes: float) -> None:
+        self.blind, self.likes = blind, likes  # moves behind which it imagines nothing valid; weights of moves
+        self.asked: list[tuple[int, int]] = []  # positions unfolded together, and moves followed in each
 
-    def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
+    def unfold(self, boards: Sequence[chess.Board], count: int, legal: Allowed | None = None) -> list[Unfolded]:
+        self.asked.append((len(boards), count))
         out = []
-        for board in boards:
-            raw = {move: 10.0 if board.is_capture(move) else 1.0 for move in board.legal_moves}
-            out.append({move: share / sum(raw.values()) for move, share in raw.items()})
+        for index, (board, value) in enumerate(zip(boards, self.values(boards).tolist(), strict=True)):
+            own = list(board.legal_moves) if legal is None else legal[index]
+            raw = {move: self.likes.get(move.uci(), 10.0 if board.is_capture(move) else 1.0) for move in own}
+            shares = {move: share / sum(raw.values()) for move, share in raw.items()}
+            best = sorted(shares, key=shares.__getitem__, reverse=True)[:count]
+            out.append(Unfolded(shares, value, {move: self._behind(board, move) for move in best}))
         return out
+
+    def _behind(self, board: chess.Board, move: chess.Move) -> chess.Board | None:
+        following = board.copy(stack=False)
+        following.push(move)
+        return None if move.uci() in self.blind else following
+
+    def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float32]:
+        return MaterialValue().values(boards)
 
     def imagine(
         self,
@@ -54,125 +80,204 @@ class Greedy:
         legal: Allowed | None = None,
         horizon: int | None = None,
     ) -> list[Imagination]:
-        if legal is None:
-            legal = [[max(board.legal_moves, key=board.is_capture)] for board in boards]
-        if decoding.order == "turns" and decoding.line:
-            self.asked += len(boards)
-        return [self._one(board, own[0], decoding, horizon or 4) for board, own in zip(boards, legal, strict=True)]
+        out = []
+        for board, one in zip(boards, Greedy(**self.likes).unfold(boards, 0, legal), strict=True):
+            best = max(one.shares, key=one.shares.__getitem__).uci()
+            shares = {move.uci(): share for move, share in one.shares.items()}
+            line = (Ply(best, True, None, None, True),)
+            out.append(Imagination(board.fen(), best, shares, line, steps=decoding.steps))
+        return out
 
-    def _one(self, board: chess.Board, move: chess.Move, decoding: Decoding, horizon: int) -> Imagination:
-        dream, plies = board.copy(stack=False), []
-        for number in range(horizon):
-            (value,) = MaterialValue().values([dream])
-            dream.push(move)
-            state = None if self.blind or number == horizon - 1 else dream.fen()
-            plies.append(Ply(move.uci(), True, state, None, True, value=float(value)))
-            if self.blind or not any(dream.legal_moves):
-                break
-            move = max(dream.legal_moves, key=dream.is_capture)
-        return Imagination(board.fen(), plies[0].move or "", {}, tuple(plies), steps=decoding.steps)
+
+class Steady(Greedy):
+    """Thinks that whoever is to move wins with 0.7."""
+
+    def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float32]:
+        return np.full(len(boards), 0.7, dtype=np.float32)
+
+
+def played(net: Greedy, board: chess.Board, fan: Fan, trust: float = 2.0, steps: int = 20) -> str:
+    (seen,) = Foresight(net, fan, trust).imagine([board], Decoding(steps=steps))
+    assert sum(seen.probabilities.values()) == pytest.approx(1.0)
+    assert max(seen.probabilities, key=lambda uci: seen.probabilities[uci]) == seen.move
+    assert seen.steps == steps  # none is lost: what the fan does not take is for the line
+    return seen.move
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_a_poisoned_pawn_is_left_alone_when_its_future_is_looked_at(mirrored: bool) -> None:
-    board = chess.Board(TRAP).mirror() if mirrored else chess.Board(TRAP)
-    glance, seen = (Foresight(Greedy(), 64, trust).imagine([board], Decoding(steps=13))[0] for trust in (0.0, 2.0))
-    assert board.is_capture(chess.Move.from_uci(glance.move))
-    assert not board.is_capture(chess.Move.from_uci(seen.move))
-    assert max(seen.probabilities, key=lambda uci: seen.probabilities[uci]) == seen.move
-    assert sum(seen.probabilities.values()) == pytest.approx(1.0)
-    assert seen.steps == 13  # none is lost: 6 for the choice, 7 for the line
-
-
-def test_a_mate_is_known_by_the_rules() -> None:
-    board = chess.Board(MATE)
-    net = Greedy()
-    for position in (board, board.mirror()):
-        (seen,) = Foresight(net, 64, 5.0).imagine([position], Decoding())
-        position.push_uci(seen.move)
-        assert position.is_checkmate()
-
-
-def test_without_a_valid_state_the_shares_decide() -> None:
-    board, net = chess.Board(TRAP), Greedy(blind=True)
-    (seen,) = Foresight(net, 8, 5.0).imagine([board], Decoding())
-    assert board.is_capture(chess.Move.from_uci(seen.move))
-
-
-@pytest.mark.parametrize(("steps", "asked"), [(1, 0), (6, 0), (7, 64)])
-def test_too_few_steps_leave_no_time_to_look_ahead(steps: int, asked: int) -> None:
-    board, net = chess.Board(TRAP), Greedy()
-    (seen,) = Foresight(net, 64, 2.0).imagine([board], Decoding(steps=steps))
-    assert net.asked == min(asked, board.legal_moves.count())
-    assert board.is_capture(chess.Move.from_uci(seen.move)) == (asked == 0)
+    board = position(TRAP, mirrored)
+    takes = turned("d2d5") if mirrored else "d2d5"
+    assert played(Greedy(), board, (64, 2), trust=0.0) == takes
+    assert played(Greedy(), board, (64,)) == takes  # a ply deep it has won a pawn
+    assert played(Greedy(), board, (64, 2)) != takes
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_the_outcome_is_the_movers(mirrored: bool) -> None:
-    def future(fen: str, *plies: Ply) -> tuple[chess.Board, Imagination]:
-        board = chess.Board(fen).mirror() if mirrored else chess.Board(fen)
-        turned = [chess.Move(m.from_square ^ 56, m.to_square ^ 56) if mirrored else m for m in map(move_of, plies)]
-        line = tuple(
-            replace(ply, move=move.uci(), state=_mirrored(ply.state, mirrored))
-            for ply, move in zip(plies, turned, strict=True)
-        )
-        return board, Imagination(board.fen(), turned[0].uci(), {}, line)
-
-    def move_of(ply: Ply) -> chess.Move:
-        return chess.Move.from_uci(ply.move or "")
-
-    quiet = Ply("d2d3", True, None, None, True, value=0.7)
-    reply = Ply("g8h8", True, None, None, True, value=0.2)
-    assert outcome(*future(TRAP, quiet)) == pytest.approx(logit(0.7))
-    assert outcome(*future(TRAP, quiet, reply)) == pytest.approx(logit(0.8))  # the opponent likes it with 0.2
-    assert outcome(*future(TRAP, quiet, reply, quiet)) == pytest.approx((logit(0.8) + logit(0.7)) / 2)
-    unvalued = replace(quiet, value=None)
-    assert outcome(*future(TRAP, unvalued, replace(reply, value=None))) == 0.0
-    mated = "6k1/5ppp/8/8/8/8/5PPP/3r2K1 w - - 0 1"  # an imagined reply that mates the mover
-    assert outcome(*future(TRAP, quiet, replace(reply, state=mated))) == pytest.approx(logit(DOUBT))
-    stale = "7k/8/6K1/5Q2/8/8/8/8 b - - 0 1"
-    assert outcome(*future(TRAP, quiet, replace(reply, state=stale.replace("5Q2", "8").replace("6K1", "5KQ1")))) == 0.0
-    assert outcome(*future(MATE, replace(quiet, move="d1d8"))) == pytest.approx(
-        logit(1 - DOUBT)
-    )  # by the rules, whatever it thinks
+def test_a_refutation_that_is_the_second_likeliest_reply_is_seen_with_two_replies(mirrored: bool) -> None:
+    board, quiet, takes = position(TRAP, mirrored), "g8h8", "d2d5"
+    quiet, takes = (turned(quiet), turned(takes)) if mirrored else (quiet, takes)
+    net = Greedy(**{quiet: 50.0})
+    assert played(net, board, (64, 1)) == takes
+    assert played(net, board, (64, 2)) != takes
 
 
-def _mirrored(fen: str | None, mirrored: bool) -> str | None:
-    return chess.Board(fen).mirror().fen() if fen is not None and mirrored else fen
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_mate_is_known_by_the_rules(mirrored: bool) -> None:
+    board = position(MATE, mirrored)
+    board.push_uci(played(Greedy(blind=["d1d8", "d8d1"]), board, (64,), trust=5.0))
+    assert board.is_checkmate()
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_mate_in_two_is_found_in_three_plies(mirrored: bool) -> None:
+    likes = {"b1b8": 5.0, "b1b2": 3.0, "c6c7": 2.0, "b1a1": 2.0}
+    net = Greedy(**{turned(uci) if mirrored else uci: weight for uci, weight in likes.items()})
+    board = position(CORNER, mirrored)
+    found = [played(net, board, fan, trust=4.0) for fan in ((8, 8), (8, 8, 8))]
+    assert played(net, board, (8, 8, 8), trust=4.0, steps=3) == (turned("b1b8") if mirrored else "b1b8")  # at a glance
+    assert [turned(uci) if mirrored else uci for uci in found] == ["b1b2", "c6c7"]  # the first one saves the rook
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_states_are_judged_by_who_is_to_move(mirrored: bool) -> None:
+    board = position(TRAP, mirrored)
+    mine, theirs = State(board, board.turn, 0.5), State(board, not board.turn, 0.5)
+    assert judgement(mine, None) == 0.5  # no valid state: as good as before the move
+    assert judgement(mine, State(board, board.turn, -1.0)) == -1.0
+    for state in (mine, theirs):
+        state.futures = {chess.Move.null(): None}
+        assert judgement(mine, state) == 0.5  # nothing was seen behind it
+        leaves = [State(board, board.turn, odds) for odds in (1.0, 3.0, -2.0)]
+        state.futures = {chess.Move(place, place + 8): leaf for place, leaf in enumerate(leaves)}
+    assert judgement(mine, mine) == (0.5 + 3.0) / 2  # the best, trusted half
+    assert judgement(mine, theirs) == -2.0  # the worst
+    theirs.futures[chess.Move.null()] = None
+    mine.futures = {chess.Move(0, 1): theirs, chess.Move(0, 2): None}
+    assert judgement(mine, mine) == (0.5 + 0.5) / 2
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_values_are_the_movers_at_every_level(mirrored: bool) -> None:
+    (root,) = grow(Steady(), [position(TRAP, mirrored)], None, (2, 3))
+    (one, other), own = root.futures.values(), logit(0.7)
+    assert one
+    assert other
+    assert (root.odds, one.odds, other.odds) == pytest.approx((own, -own, -own))
+    assert [state.odds for state in one.futures.values() if state] == pytest.approx([own] * 3)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_imagined_ends_are_known_by_the_rules(mirrored: bool) -> None:
+    board = position("8/5K1k/8/6Q1/8/8/8/8 b - - 0 1", mirrored)  # the king must step into the corner
+    (root,) = grow(Steady(), [board], None, (1, 64, 1))
+    (corner,) = root.futures.values()
+    assert corner
+    ends = {turned(move.uci()) if mirrored else move.uci(): state for move, state in corner.futures.items() if state}
+    assert (ends["g5g7"].odds, ends["g5g6"].odds) == pytest.approx((logit(DOUBT), 0.0))  # mate, stalemate
+    assert ends["g5g7"].over
+    assert not ends["g5g6"].futures
+    assert judgement(root, corner) == pytest.approx(logit(DOUBT))
+    assert not ends["g5a5"].over
+    assert len(ends["g5a5"].futures) == 1
+
+
+def test_the_history_of_the_game_is_seen_at_the_root() -> None:
+    board = chess.Board(TRAP)
+    for uci in ["g1h1", "g8h8", "h1g1", "h8g8"] * 2:
+        board.push_uci(uci)
+    board.pop()  # the third time is one move away
+    (root,) = grow(Steady(), [board], None, (64,))
+    again = root.futures[chess.Move.from_uci("h8g8")]
+    assert again
+    assert (again.over, again.odds) == (True, 0.0)
+
+
+def test_without_a_valid_state_the_shares_decide() -> None:
+    board = chess.Board(TRAP)
+    blind = Greedy(blind=[move.uci() for move in board.legal_moves])
+    assert played(blind, board, (8, 2), trust=5.0) == "d2d5"
+    assert blind.asked == [(1, 8), (0, 2)]
+    assert played(Greedy(blind=["d2d5"]), board, (64, 2)) == "d2d5"  # not seen to be bad
+    assert played(Greedy(blind=["d8d5"]), board, (64, 1)) == "d2d5"  # nor its refutation
+
+
+@pytest.mark.parametrize(
+    ("steps", "fan"),
+    [(1, ()), (3, ()), (4, (4,)), (5, (4,)), (6, (4, 2)), (9, (4, 2, 2)), (10, (4, 2, 2, 1)), (20, (4, 2, 2, 1))],
+)
+def test_too_few_steps_shorten_the_fan(steps: int, fan: Fan) -> None:
+    net = Greedy()
+    chooser = Foresight(net, (4, 2, 2, 1), 2.0)
+    assert chooser.within(steps) == fan
+    (seen,) = chooser.imagine([chess.Board()], Decoding(steps=steps))
+    widths = [1, 4, 8, 16]
+    assert net.asked == list(zip(widths, fan, strict=False))
+    assert seen.steps == steps
+    assert (seen.evaluations or seen.steps) == chooser.work(steps)
+
+
+def test_the_default_agent_has_steps_for_the_whole_fan() -> None:
+    made = agent("diffusearch")
+    assert isinstance(made, ImaginingAgent)
+    assert isinstance(made.chooser, Foresight)
+    assert made.chooser.within(made.decoding.steps) == FAN
+    assert evaluations((4, 2, 2, 1)) == 89  # 45 positions are looked at, 44 of them imagined
+    assert [made.work(steps) for steps in (1, 3)] == [1, 3]
+    decision = made.play(chess.Board())
+    assert decision.imagination
+    assert decision.imagination.steps < decision.nodes <= made.work(made.decoding.steps)
+
+
+def test_a_lone_move_needs_no_foresight() -> None:
+    net = Greedy()
+    (seen,) = Foresight(net).imagine([chess.Board()], Decoding(), legal=[[chess.Move.from_uci("a2a3")]])
+    assert (seen.move, net.asked) == ("a2a3", [])
 
 
 def test_temperature_draws_from_the_new_shares() -> None:
     board, chance = chess.Board(TRAP), torch.Generator().manual_seed(1)
-    look = Foresight(Greedy(), 64, 2.0)
-    drawn = {look.imagine([board], Decoding(temperature=5.0), chance)[0].move for _ in range(20)}
+    chooser = Foresight(Greedy(), (64, 1), 2.0)
+    drawn = {chooser.imagine([board], Decoding(temperature=5.0), chance)[0].move for _ in range(20)}
     assert len(drawn) > 5
     shares = {chess.Move.from_uci("a2a3"): 0.9, chess.Move.from_uci("b2b3"): 0.1}
     lots = [draw(shares, 1.0, chance) for _ in range(400)]
     assert 320 <= lots.count(chess.Move.from_uci("a2a3")) <= 390
 
 
-def test_only_the_likeliest_moves_are_looked_at_and_a_batch_is_as_one_by_one() -> None:
-    boards = [chess.Board(TRAP), chess.Board(), chess.Board(TRAP).mirror()]
+def test_a_batch_is_as_one_by_one_and_first_moves_can_be_narrowed() -> None:
+    boards = [chess.Board(TRAP), chess.Board(), chess.Board(TRAP).mirror(), chess.Board(MATE)]
     net = Greedy()
-    together = Foresight(net, 3, 2.0).imagine(boards, Decoding())
-    assert net.asked == 9  # three futures each
-    assert together == [Foresight(net, 3, 2.0).imagine([board], Decoding())[0] for board in boards]
-    moves = [[chess.Move.from_uci("h2h3")], [chess.Move.from_uci("a2a3")], [chess.Move.from_uci("h7h6")]]
-    narrowed = Foresight(net, 3, 2.0).imagine(boards, Decoding(), legal=moves)
-    assert [seen.move for seen in narrowed] == ["h2h3", "a2a3", "h7h6"]
+    together = Foresight(net, (3, 2, 2), 2.0).imagine(boards, Decoding())
+    assert [count for _, count in net.asked] == [3, 2, 2]  # all boards at once
+    assert together == [Foresight(net, (3, 2, 2), 2.0).imagine([board], Decoding())[0] for board in boards]
+    names = (("h2h3", "g2g3"), ("a2a3",), ("h7h6",), ("g2g3",))
+    narrowed = Foresight(net, (3, 2), 2.0).imagine(
+        boards, Decoding(), legal=[[chess.Move.from_uci(uci) for uci in own] for own in names]
+    )
+    for seen, own in zip(narrowed, names, strict=True):
+        assert seen.move in own
+        assert sum(seen.probabilities[uci] for uci in own) == pytest.approx(1.0)
 
 
 def test_the_agents_text_and_what_the_model_must_know() -> None:
-    made = agent(f"diffusearch:{packaged('diffusearch')}?candidates=4&trust=1.5")
+    made = agent(f"diffusearch:{packaged('diffusearch')}?fan=3x2&trust=0.5")
     assert isinstance(made, ImaginingAgent)
-    assert isinstance(made.imaginer, Foresight)
-    assert (made.imaginer.candidates, made.imaginer.trust, made.imaginer.look) == (4, 1.5, 2)
-    assert isinstance(agent("diffusearch").imaginer, Foresight)  # type: ignore[attr-defined]
-    for plain in ("diffusearch?candidates=1", "diffusearch?order=confidence", "diffusearch?k=4"):
-        assert not isinstance(agent(plain).imaginer, Foresight)  # type: ignore[attr-defined]
-    decision = made.play(chess.Board(TRAP))
-    assert decision.move in chess.Board(TRAP).legal_moves
-    for values, imagines in ((True, False), (False, True)):
-        lacking = SimpleNamespace(knows_values=values, imagines_states=imagines)
-        with pytest.raises(UserError, match="candidates"):
-            Foresight(lacking, 4)  # type: ignore[arg-type]
+    assert isinstance(made.chooser, Foresight)
+    assert (made.chooser.fan, made.chooser.trust) == ((3, 2), 0.5)
+    plain = agent("diffusearch").chooser  # type: ignore[attr-defined]
+    assert (plain.fan, plain.trust) == (FAN, TRUST)
+    for text in ("diffusearch?fan=1", "diffusearch?fan=1x4", "diffusearch?order=confidence", "diffusearch?k=4"):
+        assert agent(text).chooser is None  # type: ignore[attr-defined]
+    assert agent("diffusearch?k=4").work(5) == 20
+    assert made.play(chess.Board(TRAP)).move in chess.Board(TRAP).legal_moves
+    with pytest.raises(UserError, match="fan=4x2 needs a model"):
+        Foresight(SimpleNamespace(foresees=False), (4, 2))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "4x0", "65", "4x", "x4", "4X2", "4,2", "-4", "4x 2", "1x" * 8 + "1", "64x64", "four", ""]
+)
+def test_a_bad_fan_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match=r"^(option fan of agent .* such as 4x2x2x1, of at most 1024|.*fan)"):
+        agent(f"diffusearch?fan={text}")

@@ -86,6 +86,7 @@ def test_options_become_the_agents_text() -> None:
         (("startpos", "--agent", "diffusearhc"), "did you mean 'diffusearch'"),
         (("startpos", "--weights", "nowhere"), "nowhere is no run folder"),
         (("startpos", "--agent", "random", "--steps", "3"), "has no option 'steps'"),
+        (("startpos", "--agent", "diffusearch?fan=4x0"), "joined by x, such as 4x2x2x1"),
     ],
 )
 def test_bad_input_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:

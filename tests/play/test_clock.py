@@ -38,6 +38,7 @@ def test_speed_is_measured_and_follows_the_machine() -> None:
     assert speed.steps_within(100.0, 20) == 20
     assert 1 <= speed.steps_within(0.1, 20) < 5
     assert speed.steps_within(-1.0, 20) == 0
+    assert speed.steps_within(0.31, 20, lambda steps: steps * steps) == 3  # 0.03 s to plan with, ten evaluations
     for _ in range(30):
         speed.measured(4.0, 20)  # the machine became ten times slower
     assert speed.mean == pytest.approx(0.2, rel=0.05)

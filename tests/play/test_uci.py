@@ -310,6 +310,23 @@ def test_changed_options_build_the_agent_anew(talk: Talk, dreamer: Dreamer) -> N
     assert talk.built == ["mock", "other"]
 
 
+class Wide(Dreamer):
+    """Evaluates more positions the more steps it has."""
+
+    def work(self, steps: int) -> int:
+        return steps**3
+
+
+def test_nodes_are_evaluations_and_may_be_many_a_step() -> None:
+    wide = Wide()
+    talk = Talk(wide)
+    for nodes, steps in ((1000, 10), (999, 9), (7, 1)):
+        talk.send(f"go nodes {nodes}")
+        talk.until("bestmove", len(talk.starting("bestmove")) + 1)
+        assert wide.asked[-1].steps == steps
+    assert talk.engine.close()
+
+
 class Broken(Dreamer):
     """Fails, or cheats, in its full thought."""
 

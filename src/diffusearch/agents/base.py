@@ -57,6 +57,10 @@ class Agent(ABC):
         """The best `lines` decisions, best first; by default only the one that would be played."""
         return [self.play(board, limits)]
 
+    def work(self, steps: int) -> int:
+        """What a decision of so many denoising steps costs, in evaluations of one position by the network."""
+        return steps
+
     def new_game(self) -> None:  # noqa: B027 (most agents keep nothing)
         """Forget what is kept between moves (a search tree, an engine's hash)."""
 

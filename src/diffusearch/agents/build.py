@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from diffusearch.agents.base import Agent
-from diffusearch.agents.options import SWITCH, Kind, Option, choice, integer, nearest, read, real
+from diffusearch.agents.options import FAN, SWITCH, Kind, Option, choice, integer, nearest, read, real
 from diffusearch.agents.text import AgentText, cut, pairs
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
@@ -83,7 +83,7 @@ def _sa_v(text: AgentText, options: dict[str, Any]) -> Agent:
 
 
 def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
-    from diffusearch.agents.foresight import imaginer
+    from diffusearch.agents.foresight import foresight
     from diffusearch.agents.imagining import ImaginingAgent
     from diffusearch.agents.runs import run
     from diffusearch.diffusion.decoding import Decoding
@@ -93,8 +93,8 @@ def _diffusearch(text: AgentText, options: dict[str, Any]) -> Agent:
     names = ("steps", "remask", "move_last", "temperature", "film", "cache", "ahead")
     chosen = {name: options[name] for name in names} | {"order": options["order"] or net.usual_order}
     decoding = Decoding(imaginations=options["k"], stop_confidence=options["stop"], **chosen)
-    who = imaginer(net, decoding, options["candidates"], options["trust"], options["look"])
-    return ImaginingAgent(net, decoding, text.whole, options["strength"], options["seed"], who)
+    chooser = foresight(net, decoding, options["fan"], options["trust"])
+    return ImaginingAgent(net, decoding, text.whole, options["strength"], options["seed"], chooser)
 
 
 def _direct(text: AgentText, options: dict[str, Any]) -> Agent:
@@ -209,9 +209,8 @@ _ALL = (
             Option("steps", integer(1, 1000), 20, "denoising steps"),
             Option("order", choice(*ORDERS), None, "which variables are fixed first (turns, or plies without states)"),
             Option("k", integer(1, 1024), 1, "imaginations side by side; the likeliest is played"),
-            Option("candidates", integer(1, 64), None, "first moves weighed by their futures (4 where the run can)"),
-            Option("trust", real(0.0, 100.0), 0.5, "with candidates: how much the imagined outcome weighs"),
-            Option("look", integer(1, 16), 2, "with candidates: imagined states that are judged"),
+            Option("fan", FAN, None, "moves followed at each turn into imagined futures; 1 follows none"),
+            Option("trust", real(0.0, 100.0), None, "with a fan: how much those futures weigh against a move's share"),
             Option("remask", SWITCH, False, "variables fixed early may be noised again"),
             Option("move_last", SWITCH, False, "keep the move open until the last step"),
             Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"),

@@ -1,59 +1,54 @@
-"""Foresight: several first moves, each with a future of its own, weighed by how those futures look.
+"""Foresight: the first move is chosen by what is imagined behind it, judged as players would.
 
-The likeliest first moves are imagined side by side, turn by turn (diffusion/turns.py), up to the mover's next turn or
-farther. How the model likes the imagined states that follow the move is its outcome. A move's score is
-    log share + trust * mean log odds of winning in them
-and the shares of these moves are shared out anew by it. There is no tree: one future a move, and its states are
-imagined, not played. The rules speak where they do at the root (which moves are legal, which end the game), and say
-whether an imagined state that ends a future is mate or stalemate.
+The likeliest moves of each turn are followed into a fan of imagined futures (fan.py). In log odds of the mover:
+- where the opponent is to move, the future that is worst for the mover counts;
+- where the mover is, the mean of how that state looks and its best future: a best move that is only imagined is
+  trusted half;
+- the last states of the fan count as they look, and ends of the game by the rules.
+A first move's score is
+    log share + trust * judgement of the state behind it
+and the shares of the first moves that were followed are shared out anew by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import chess
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from diffusearch.agents.imagining import Imaginer
-from diffusearch.agents.values import DOUBT, ends
+from diffusearch.agents.fan import Fan, Foreseer, State, evaluations, grow, rounds
 from diffusearch.diffusion.decoding import Decoding, choose
 from diffusearch.diffusion.imagination import Imagination
 from diffusearch.diffusion.roots import Allowed
 from diffusearch.errors import UserError
-from diffusearch.search.nets import Policy
 
-Floats = npt.NDArray[np.float64]
-CANDIDATES = 4  # first moves whose futures are imagined
-TRUST = 0.5
-LOOK = 2  # imagined states that are judged: up to the mover's next turn
-
-
-class Judge(Imaginer, Policy, Protocol):
-    """A model that imagines states, and values them."""
-
-    @property
-    def imagines_states(self) -> bool: ...
-
-    @property
-    def knows_values(self) -> bool: ...
+FAN: Fan = (4, 2, 2, 1)
+TRUST = 1.5
 
 
 class Foresight:
     """Imagines like the model itself, but chooses the first move by what comes of it."""
 
-    def __init__(self, net: Judge, candidates: int = CANDIDATES, trust: float = TRUST, look: int = LOOK) -> None:
-        if not (net.knows_values and net.imagines_states):
+    def __init__(self, net: Foreseer, fan: Fan | None = None, trust: float | None = None) -> None:
+        self.net, self.fan, self.trust = net, fan or FAN, TRUST if trust is None else trust
+        if not net.foresees:
             raise UserError(
-                f"candidates = {candidates} needs a model that imagines states (s-asa, horizon 2 or more) and values "
-                "them (root_value = true): write candidates=1, or train such a model"
+                f"fan={'x'.join(map(str, self.fan))} needs a model that imagines states (s-asa, absorbing diffusion, "
+                "horizon 2 or more) and values them (root_value = true): write fan=1, or train such a model"
             )
-        self.net, self.candidates, self.trust, self.look = net, candidates, trust, look
-        self.calls = 1 + 2 * look + 1  # of the network before the move is chosen: a glance, and the futures
+
+    def within(self, steps: int) -> Fan:
+        """The fan as deep as so many steps (network calls) reach; one at least is left for the line that is shown."""
+        depths = range(len(self.fan), 0, -1)
+        return next((self.fan[:depth] for depth in depths if rounds(self.fan[:depth]) < steps), ())
+
+    def work(self, steps: int) -> int:
+        """Network evaluations of a decision of so many steps."""
+        fan = self.within(steps)
+        return evaluations(fan) + steps - rounds(fan) if fan else steps
 
     def imagine(
         self,
@@ -63,77 +58,62 @@ class Foresight:
         legal: Allowed | None = None,
         horizon: int | None = None,
     ) -> list[Imagination]:
-        """One imagination a board: that of the move with the best score."""
-        rest = decoding.steps - self.calls  # for the line that is shown
-        if rest < 1:  # too few steps to look ahead: the move at a glance
-            return self.net.imagine(boards, decoding, generator, legal, horizon)
-        priors = self.net.priors(boards)
-        if legal is not None:
-            priors = [{move: shares[move] for move in own} for shares, own in zip(priors, legal, strict=True)]
-        tried = [sorted(shares, key=shares.__getitem__, reverse=True)[: self.candidates] for shares in priors]
-        asked = [(index, move) for index, own in enumerate(tried) for move in own]
-        far = Decoding(order="turns", steps=2 * self.look + 1)  # here the futures are what it is about
-        roots = [boards[index] for index, _ in asked]
-        futures = self.net.imagine(roots, far, generator, [[move] for _, move in asked], self.look + 1)
-        odds = np.array([outcome(*pair) for pair in zip(roots, futures, strict=True)])
-        found, start = [], 0
-        for shares, own in zip(priors, tried, strict=True):
-            found.append(self._weigh(shares, own, odds[start : start + len(own)]))
-            start += len(own)
-        chosen = [[draw(own, decoding.temperature, generator)] for own in found]
-        best = self.net.imagine(boards, replace(decoding, steps=rest), generator, chosen, horizon)
-        return [self._told(board, one, own) for board, one, own in zip(boards, best, found, strict=True)]
+        """One imagination a board: that of the move with the best score.
 
-    def _weigh(
-        self, shares: dict[chess.Move, float], tried: Sequence[chess.Move], odds: Floats
-    ) -> dict[chess.Move, float]:
-        """The shares of all moves, those of the moves tried shared out anew by their scores."""
-        mass = np.array([shares[move] for move in tried])
+        Without the steps for a first ply of the fan, or without a choice, it is the model's own.
+        """
+        fan = self.within(decoding.steps)
+        if not fan or (legal is not None and all(len(own) == 1 for own in legal)):
+            return self.net.imagine(boards, decoding, generator, legal, horizon)
+        roots = grow(self.net, boards, legal, fan)
+        found = [self.weigh(root) for root in roots]
+        chosen = [[draw(own, decoding.temperature, generator)] for own in found]
+        rest = replace(decoding, steps=decoding.steps - rounds(fan))
+        best = self.net.imagine(boards, rest, generator, chosen, horizon)
+        return [_told(*three, rounds(fan)) for three in zip(best, roots, found, strict=True)]
+
+    def weigh(self, root: State) -> dict[chess.Move, float]:
+        """The shares of all moves, those of the moves that were followed shared out anew by their scores."""
+        mass = np.array([root.shares[move] for move in root.futures])
+        odds = np.array([judgement(root, future) for future in root.futures.values()])
         scores = np.log(np.maximum(mass, 1e-12)) + self.trust * odds
         weights = np.exp(scores - scores.max())
         anew = (weights / weights.sum() * mass.sum()).tolist()
-        return shares | dict(zip(tried, anew, strict=True))
-
-    def _told(self, board: chess.Board, one: Imagination, shares: dict[chess.Move, float]) -> Imagination:
-        total = sum(shares.values())
-        probabilities = {move.uci(): shares.get(move, 0.0) / total for move in board.legal_moves}
-        return replace(one, probabilities=probabilities, steps=one.steps + self.calls)
+        return root.shares | dict(zip(root.futures, anew, strict=True))
 
 
-def imaginer(
-    net: Judge, decoding: Decoding, candidates: int | None = None, trust: float = TRUST, look: int = LOOK
-) -> Imaginer:
-    """Who imagines: the model alone (candidates = 1), or with foresight.
+def foresight(
+    net: Foreseer, decoding: Decoding, fan: Fan | None = None, trust: float | None = None
+) -> Foresight | None:
+    """Foresight, or None where the model plays what it denoises: with one first move there is nothing to choose.
 
-    None is the best that model and decoding allow. Other orders than "turns" are the paper's affair, and several
-    imaginations of one move choose by their joint probability: both play the move that they denoise.
+    A fan of None is the best that model and decoding allow. Other orders than "turns" are the paper's affair, and
+    several imaginations of one move choose by their joint probability.
     """
-    able = decoding.order == "turns" and decoding.imaginations == 1 and net.knows_values
-    candidates = candidates or (CANDIDATES if able else 1)
-    return Foresight(net, candidates, trust, look) if candidates > 1 else net
+    if fan is None and not (decoding.order == "turns" and decoding.imaginations == 1 and net.foresees):
+        return None
+    return None if fan is not None and fan[0] == 1 else Foresight(net, fan, trust)
 
 
-def outcome(board: chess.Board, future: Imagination) -> float:
-    """The mover's log odds of winning in a future: the mean over its imagined states.
+def judgement(before: State, state: State | None) -> float:
+    """The mover's log odds of winning behind a move.
 
-    A first move that ends the game is judged by the rules alone, and so is a future whose last imagined state leaves
-    no move. Where no state was imagined, the root's own value stands: such a move is neither better nor worse for it.
+    Where no valid state was imagined the value before the move stands: it is neither better nor worse for it.
     """
-    end = ends(board, chess.Move.from_uci(future.move))
-    if end is not None:
-        return _log_odds(end)
-    last = future.line[-1].state
-    if last is not None and not any((state := chess.Board(last)).legal_moves):
-        mated = 0.0 if state.turn == board.turn else 1.0
-        return _log_odds(mated if state.is_check() else 0.5)
-    values = [ply.value if index % 2 == 0 else _other(ply.value) for index, ply in enumerate(future.line)]
-    seen = [_log_odds(value) for value in values[1:] or values if value is not None]
-    return float(np.mean(seen)) if seen else 0.0
+    if state is None:
+        return before.odds
+    if not state.futures:
+        return state.odds
+    scores = [judgement(state, future) for future in state.futures.values()]
+    return (state.odds + max(scores)) / 2 if state.board.turn == state.mover else min(scores)
 
 
-def _other(value: float | None) -> float | None:
-    """The opponent's win probability."""
-    return None if value is None else 1.0 - value
+def _told(one: Imagination, root: State, shares: dict[chess.Move, float], calls: int) -> Imagination:
+    """The imagined line of the chosen move, with the shares and the cost of the choice."""
+    total = sum(shares.values())
+    probabilities = {move.uci(): shares.get(move, 0.0) / total for move in root.board.legal_moves}
+    seen = root.evaluations + one.steps
+    return replace(one, probabilities=probabilities, steps=one.steps + calls, evaluations=seen)
 
 
 def draw(shares: dict[chess.Move, float], temperature: float, generator: torch.Generator | None) -> chess.Move:
@@ -142,8 +122,3 @@ def draw(shares: dict[chess.Move, float], temperature: float, generator: torch.G
         return max(shares, key=shares.__getitem__)
     logits = torch.tensor(list(shares.values()), dtype=torch.float64).clamp(min=1e-300).log()
     return list(shares)[int(choose(logits, temperature, generator or torch.Generator().manual_seed(0)))]
-
-
-def _log_odds(probability: float) -> float:
-    clipped = min(max(probability, DOUBT), 1.0 - DOUBT)
-    return float(np.log(clipped / (1.0 - clipped)))

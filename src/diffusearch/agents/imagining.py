@@ -42,6 +42,14 @@ class Imaginer(Protocol):
         ...
 
 
+class Chooser(Imaginer, Protocol):
+    """Who imagines with a model and chooses among what it imagines, at a cost of its own (foresight.py)."""
+
+    def work(self, steps: int) -> int:
+        """Network evaluations of a decision of so many steps."""
+        ...
+
+
 class ImaginingAgent(Agent):
     """Plays the first move of what it imagines. `Limits.steps` replaces the number of denoising steps."""
 
@@ -52,12 +60,12 @@ class ImaginingAgent(Agent):
         name: str = "diffusearch",
         strength: int = 100,
         seed: int = 0,
-        imaginer: Imaginer | None = None,
+        chooser: Chooser | None = None,
     ) -> None:
-        """The model, and who imagines with it, if that is not the model itself (foresight.py)."""
+        """The model, and who imagines with it, if that is not the model itself."""
         self.name = name
         self.net = net
-        self.imaginer = imaginer or net
+        self.chooser = chooser
         self.strength = Strength(strength)
         self.decoding = replace(decoding, steps=self.strength.effort(decoding.steps))
         self.seed = seed
@@ -89,11 +97,14 @@ class ImaginingAgent(Agent):
         decisions = [self._decision(board, first, shares, seconds)]
         return decisions + [replace(self._decision(board, one, shares, seconds), value=None) for one in rest]
 
+    def work(self, steps: int) -> int:
+        return self.chooser.work(steps) if self.chooser else steps * self.decoding.imaginations
+
     def _imagine(self, boards: Sequence[chess.Board], legal: Allowed | None, limits: Limits) -> list[Imagination]:
         decoding = self.decoding if limits.steps is None else replace(self.decoding, steps=limits.steps)
         decoding = decoding if limits.line else replace(decoding, line=False)
         generator = torch.Generator().manual_seed(number(self.seed, boards))
-        return self.imaginer.imagine(boards, decoding, generator=generator, legal=legal)
+        return (self.chooser or self.net).imagine(boards, decoding, generator=generator, legal=legal)
 
     def _weakened(
         self,
@@ -110,8 +121,14 @@ class ImaginingAgent(Agent):
         if changed:
             again = self._imagine([boards[index] for index in changed], [[drawn[index]] for index in changed], limits)
             for index, imagination in zip(changed, again, strict=True):
-                out[index] = replace(imagination, steps=imagination.steps + found[index].steps)
+                spent = self._evaluations(imagination) + self._evaluations(found[index])
+                steps = imagination.steps + found[index].steps
+                out[index] = replace(imagination, steps=steps, evaluations=spent)
         return out
+
+    def _evaluations(self, one: Imagination) -> int:
+        """Positions that the network looked at."""
+        return one.steps * self.decoding.imaginations if one.evaluations is None else one.evaluations
 
     def _decision(
         self, board: chess.Board, one: Imagination, shares: dict[chess.Move, float], seconds: float
@@ -121,7 +138,7 @@ class ImaginingAgent(Agent):
             probabilities=shares,
             line=_playable(board, one.moves),
             value=one.value,
-            nodes=one.steps * self.decoding.imaginations,
+            nodes=self._evaluations(one),
             seconds=seconds,
             imagination=one,
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +73,19 @@ def _switch(text: str) -> bool:
 
 
 SWITCH = Kind("on or off", _switch)
+
+
+def _fan(text: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"[0-9]{1,2}(x[0-9]{1,2}){0,7}", text):
+        raise ValueError
+    fan = tuple(map(int, text.split("x")))
+    if not all(1 <= count <= 64 for count in fan) or math.prod(fan) > 1024:
+        raise ValueError
+    return fan
+
+
+# Moves that are followed at each turn (fan.py).
+FAN = Kind("up to 8 numbers from 1 to 64 joined by x, such as 4x2x2x1, of at most 1024 futures in all", _fan)
 
 
 def nearest(word: str, words: Iterable[str]) -> str:

@@ -46,6 +46,7 @@ class Imagination:
     legal_mass: float | None = None  # share of the unmasked move distribution that lies on legal moves
     raw_legal: bool | None = None  # whether the move would have been legal without the legality mask
     steps: int = 0  # network calls spent
+    evaluations: int | None = None  # positions that these calls looked at; None = one a call
 
     @property
     def moves(self) -> tuple[str, ...]:

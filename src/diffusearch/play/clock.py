@@ -8,6 +8,7 @@ already there is played, whatever is still being imagined, and `flag` is when a 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 # A game is expected to last this many more moves when the clock does not say. Small enough to use the time of a
@@ -69,7 +70,9 @@ def fixed(seconds: float, overhead: float) -> Budget:
 
 
 class Speed:
-    """Seconds per denoising step, as a running mean with its running deviation.
+    """Seconds per evaluation of the network, as a running mean with its running deviation.
+
+    A denoising step is one evaluation, unless several futures are imagined side by side.
 
     Planning with mean + DEVIATIONS deviations, as a network protocol plans its timeouts, makes a machine with
     other work on it take fewer steps rather than lose on time.
@@ -82,11 +85,11 @@ class Speed:
         self.mean: float | None = None
         self.deviation = 0.0
 
-    def measured(self, seconds: float, steps: int) -> None:
-        """Take in one decision of `steps` steps that took `seconds`."""
-        if steps < 1 or not math.isfinite(seconds) or seconds < 0:
+    def measured(self, seconds: float, evaluations: int) -> None:
+        """Take in one decision of so many evaluations that took `seconds`."""
+        if evaluations < 1 or not math.isfinite(seconds) or seconds < 0:
             return
-        one = seconds / steps
+        one = seconds / evaluations
         if self.mean is None:
             self.mean, self.deviation = one, one / 4
             return
@@ -100,14 +103,17 @@ class Speed:
 
     @property
     def careful(self) -> float | None:
-        """Seconds per step to plan with, None while nothing was measured."""
+        """Seconds per evaluation to plan with, None while nothing was measured."""
         return None if self.mean is None else self.mean + self.DEVIATIONS * self.deviation
 
-    def steps_within(self, seconds: float, at_most: int) -> int:
-        """How many steps surely fit into `seconds`: 0 ... at_most. Unmeasured, it promises only one."""
+    def steps_within(self, seconds: float, at_most: int, work: Callable[[int], int] = int) -> int:
+        """How many steps surely fit into `seconds`: 0 ... at_most. Unmeasured, it promises only one.
+
+        `work` says how many evaluations so many steps are; without it, as many.
+        """
         careful = self.careful
         if careful is None:
             return min(1, at_most)
         if seconds <= 0:
             return 0
-        return at_most if careful * at_most <= seconds else int(seconds / careful)
+        return next((steps for steps in range(at_most, 0, -1) if careful * work(steps) <= seconds), 0)

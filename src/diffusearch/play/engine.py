@@ -72,7 +72,7 @@ class Engine:
         self.options = options or Options()
         self._say_raw = say
         self._build = build
-        self._speed = Speed()  # of the steps of full thoughts
+        self._speed = Speed()  # of the evaluations of full thoughts
         self._glance = Speed()  # of whole glances
         self._memory = Memory()
         self._agent: Agent | None = None
@@ -200,8 +200,8 @@ class Engine:
         began = time.monotonic()
         agent.play(chess.Board(), _GLANCE)
         self._speed, self._glance = Speed(), Speed()
-        for speed in (self._speed, self._glance):
-            speed.measured(time.monotonic() - began, 1)
+        for speed, evaluations in ((self._speed, agent.work(1)), (self._glance, 1)):
+            speed.measured(time.monotonic() - began, evaluations)
         self._agent, self._agent_key = agent, key
         return agent
 
@@ -230,19 +230,20 @@ class Engine:
                 return
         seconds = self._time_left(thought)
         full = Strength(self.options.number("Strength")).effort(self.options.number("Steps"))
-        most = min(full, go.nodes or full) if self._has_steps else 2
-        steps = most if seconds is None else self._speed.steps_within(seconds, most)
+        nodes = go.nodes or sys.maxsize
+        most = next((steps for steps in range(full, 1, -1) if agent.work(steps) <= nodes), 1) if self._has_steps else 2
+        steps = most if seconds is None else self._speed.steps_within(seconds, most, agent.work)
         lines = self.options.number("MultiPV")
         enough = steps <= 1 if seconds is not None else steps == 1 == lines
         if enough or (seconds is not None and board.legal_moves.count() == 1):
-            self._speed.measured(spent, 1)
+            self._speed.measured(spent, agent.work(1))
             return
         limits = Limits(nodes=go.nodes, depth=go.depth, moves=thought.moves, seconds=seconds)
         if self._has_steps:  # the dial replaces the seconds
             limits = replace(limits, steps=steps, seconds=None)
         spent, done = self._stage(agent, thought, board, limits, lines)
         if self._has_steps:
-            self._speed.measured(spent, min(steps, done))
+            self._speed.measured(spent, agent.work(min(steps, done)))
 
     def _time_left(self, thought: Thought) -> float | None:
         """Seconds to plan with; None where the thought may take its time.
