@@ -324,6 +324,7 @@ def test_nodes_are_evaluations_and_may_be_many_a_step() -> None:
         talk.send(f"go nodes {nodes}")
         talk.until("bestmove", len(talk.starting("bestmove")) + 1)
         assert wide.asked[-1].steps == steps
+    assert [limits.steps for limits in wide.asked[:3]] == [1, 1, 6]  # how fast it is, also side by side
     assert talk.engine.close()
 
 

@@ -31,6 +31,7 @@ Say = Callable[[str], None]
 Build = Callable[[str], Agent]
 
 _GLANCE = Limits(steps=1, nodes=20, seconds=0.05, line=False)
+_WARM = Limits(steps=6, line=False)  # a short thought, where steps are wider than a glance
 _BACKLOG = 100  # jobs that may wait for the worker before the reader waits too
 _FAREWELL = 10.0  # seconds that `quit` waits for the bestmove of a `go` that is still open
 
@@ -202,6 +203,12 @@ class Engine:
         self._speed, self._glance = Speed(), Speed()
         for speed, evaluations in ((self._speed, agent.work(1)), (self._glance, 1)):
             speed.measured(time.monotonic() - began, evaluations)
+        steps = _WARM.steps or 1
+        if agent.work(steps) > steps * agent.work(1):  # evaluations in a batch are cheaper than in a glance
+            began = time.monotonic()
+            dream = agent.play(chess.Board(), _WARM).imagination
+            self._speed = Speed()
+            self._speed.measured(time.monotonic() - began, agent.work(dream.steps if dream else steps))
         self._agent, self._agent_key = agent, key
         return agent
 
