@@ -271,6 +271,21 @@ def test_patience_stops_and_keeps_the_best(make_recipe, tmp_path: Path, monkeypa
     about = checkpoint.load_tensors(tmp_path / "run" / "weights.safetensors")[1]
     assert about["step"] == 4  # the weights to use are the best, not the last
     assert train(recipe, tmp_path / "run", resume=True).step == 10  # and it stays stopped
+    assert loop.finished(recipe, tmp_path / "run")
+
+
+def test_a_run_is_finished_when_its_recipe_asks_for_no_more(make_recipe, tmp_path: Path) -> None:
+    by_epochs = {"optimiser": {"steps": 0, "epochs": 0.5, "batch": 8}}  # 64 records: 4 steps
+    recipe, timed = make_recipe(**by_epochs), make_recipe(**by_epochs, watch={"minutes": 1e-9})
+    assert not loop.finished(recipe, tmp_path)
+    train(timed, tmp_path)
+    assert not loop.finished(recipe, tmp_path)
+    train(recipe, tmp_path, resume=True)
+    assert loop.finished(recipe, tmp_path)
+    assert not loop.finished(make_recipe(optimiser={"steps": 5}), tmp_path)
+    before = (tmp_path / "weights.safetensors").read_bytes()
+    assert train(recipe, tmp_path, resume=True).step == 4
+    assert (tmp_path / "weights.safetensors").read_bytes() == before
 
 
 def test_patience_survives_a_resume(make_recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

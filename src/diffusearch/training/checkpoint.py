@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -34,13 +37,24 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, object
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, object]]:
     """Read such a file; anything else is refused with the reason."""
+    with _opened(path) as (file, about):
+        return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 (no mapping)
+
+
+def load_facts(path: Path) -> dict[str, object]:
+    """The plain facts of such a file alone."""
+    with _opened(path) as (_, about):
+        return about
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, dict[str, object]]]:
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             if metadata.get("format") != FORMAT:
                 raise UserError(f"{path} was not written by diffusearch (format {metadata.get('format')!r})")
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-            return tensors, json.loads(metadata["about"])
+            yield file, json.loads(metadata["about"])
     except FileNotFoundError:
         raise UserError(f"{path} is not there: train first with `diffusearch train`") from None
     except (SafetensorError, OSError, KeyError, ValueError) as error:

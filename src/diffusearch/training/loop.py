@@ -28,7 +28,7 @@ from diffusearch.model.denoiser import Denoiser
 from diffusearch.training import checkpoint
 from diffusearch.training.log import Log, Report
 from diffusearch.training.optimiser import Average, make_optimisers, rate_factor
-from diffusearch.training.recipe import Recipe, recipe_text
+from diffusearch.training.recipe import OptimiserConfig, Recipe, recipe_text
 from diffusearch.training.sources import open_sources
 from diffusearch.training.validation import validate
 
@@ -104,8 +104,8 @@ class Training:
         self.optimisers = make_optimisers(self.net, config)
         self.average = Average(self.net, config.ema) if config.ema > 0 else None
         self.mixture = Mixture(records, [source.weight for source in recipe.data.sources], recipe.seed)
-        epoch = sum(len(r) for r in records)
-        self.steps = config.steps or max(1, round(config.epochs * epoch / config.batch))
+        self.records = sum(len(r) for r in records)
+        self.steps = total_steps(config, self.records)
         self.step = 0
         self.best: float | None = None  # the best validation score so far,
         self.worse = 0  # and how many validations have come since
@@ -199,11 +199,11 @@ class Training:
     @property
     def out_of_patience(self) -> bool:
         """Whether the run stops early: no better for so many validations."""
-        return 0 < self.recipe.watch.patience <= self.worse
+        return out_of_patience(self.recipe, self.worse)
 
     def _about(self) -> dict[str, object]:
         facts: dict[str, object] = {"step": self.step, "seed": self.recipe.seed, "name": self.recipe.name}
-        return facts | {"best": self.best, "worse": self.worse}
+        return facts | {"best": self.best, "worse": self.worse, "records": self.records}
 
     def _save_weights(self) -> None:
         if not self.world.rank:
@@ -243,6 +243,31 @@ class Training:
         best = about.get("best")
         self.step, self.worse = int(str(about["step"])), int(str(about.get("worse", 0)))
         self.best = None if best is None else float(str(best))
+
+
+def total_steps(config: OptimiserConfig, records: int) -> int:
+    """The optimiser steps that a recipe asks for, with so many records in an epoch."""
+    return config.steps or max(1, round(config.epochs * records / config.batch))
+
+
+def out_of_patience(recipe: Recipe, worse: int) -> bool:
+    """Whether a run stops early: no better for `worse` validations."""
+    return 0 < recipe.watch.patience <= worse
+
+
+def finished(recipe: Recipe, out: Path) -> bool:
+    """Whether the run in a folder has come to the end of a recipe: nothing is left for --resume to do.
+
+    A folder without a checkpoint is told by its weights. Where a recipe counts epochs and the file does not say how
+    many records one has, nobody knows, and the answer is no.
+    """
+    found = next((path for name in ("checkpoint", "weights") if (path := out / f"{name}.safetensors").is_file()), None)
+    if found is None:
+        return False
+    about = checkpoint.load_facts(found)
+    step, worse, records = (int(str(about.get(name) or 0)) for name in ("step", "worse", "records"))
+    known = bool(recipe.optimiser.steps or records)
+    return out_of_patience(recipe, worse) or (known and step >= total_steps(recipe.optimiser, records))
 
 
 def train(
