@@ -59,7 +59,9 @@ def run(program: Path, *words: str, cwd: Path) -> str:
 def test_the_wheel_holds_page_recipes_and_data(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
     wanted = {"diffusearch/play/assets/index.html", "diffusearch/play/puzzles.json", "diffusearch/py.typed"}
-    wanted |= {f"diffusearch/training/recipes/{path.name}" for path in (ROOT / "recipes").glob("*.toml")}
+    wanted |= {
+        f"diffusearch/training/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "recipes").rglob("*.toml")
+    }
     wanted |= {
         f"diffusearch/{path.relative_to(PACKAGE).as_posix()}"
         for path in PACKAGE.rglob("*")
@@ -80,11 +82,12 @@ def test_its_parts_are_its_own(clean: Path, tmp_path: Path) -> None:
         import diffusearch, json
         from diffusearch.play.server import assets
         from diffusearch.training.shelf import named_recipes
+        assert "flagship/policy" in named_recipes()
         paths = [diffusearch.__file__, assets(), *named_recipes().values()]
         print(json.dumps([str(path) for path in paths]))
     """
     paths = json.loads(run(clean / "python", "-c", code, cwd=tmp_path))
-    assert len(paths) == 2 + len(list((ROOT / "recipes").glob("*.toml")))
+    assert len(paths) == 2 + len(list((ROOT / "recipes").rglob("*.toml")))
     assert all(Path(path).is_relative_to(clean.parent) for path in paths), paths
     findings = json.loads(run(clean / "diffusearch", "doctor", "--json", cwd=tmp_path))["findings"]
     good = {finding["what"] for finding in findings if finding["good"]}

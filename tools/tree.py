@@ -38,6 +38,7 @@ FOLDERS = {
     "benchmarks": "speed, side by side, as ratios",
     "docs": "the manual",
     "recipes": "one TOML for each training run that has a name",
+    "recipes/flagship": "how the weights inside are trained, stage by stage",
     "src/diffusearch": "the package",
     "src/diffusearch/agents": "one tiny interface for every player",
     "src/diffusearch/cli": "the verbs of the one program",

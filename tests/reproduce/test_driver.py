@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,14 +10,16 @@ import chess
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.cli import app
 from diffusearch.errors import UserError
-from diffusearch.reproduce.driver import Setting, folder_of, make, train_command
+from diffusearch.reproduce.driver import Setting, folder_of, make
 from diffusearch.reproduce.exhibit import Exhibit, Row, Training, row
 from diffusearch.reproduce.page import write_page
+from diffusearch.training.checkpoint import save_tensors
 
 FEN = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"
 
@@ -53,9 +56,12 @@ def puzzles(tmp_path: Path) -> Path:
     return path
 
 
-def trained(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "weights.safetensors").touch()
+def trained(folder: Path, step: int = 10, **more: object) -> None:
+    """A run's files after so many steps, with one record an epoch."""
+    folder.mkdir(parents=True, exist_ok=True)
+    about = {"step": step, "seed": 0, "name": folder.name, "best": None, "worse": 0, "records": 1} | more
+    for name in ("weights", "checkpoint"):
+        save_tensors(folder / f"{name}.safetensors", {"one": torch.zeros(1)}, about)
 
 
 def table(*metrics: str) -> Exhibit:
@@ -81,7 +87,7 @@ def test_rows_are_measured_or_come_with_the_command_that_is_missing(tmp_path: Pa
     assert "| 20.61 |" in page  # the paper's
     assert "Table 5" in page
     assert "| Autoregressive | - | - | 27.39 |" in page
-    assert f"diffusearch train recipes/paper-10k.toml --out {setting.runs}/absent" in page
+    assert f"diffusearch train paper-10k --out {setting.runs}/absent" in page
     assert "--set a=1 --set optimiser.steps=5" in page
     assert page.count("--out") == 1
     assert (setting.out / "training.png").is_file()
@@ -118,8 +124,7 @@ def test_training_what_is_missing(tmp_path: Path, actions: Path, monkeypatch: py
 
     def train(recipe: Any, folder: Path, resume: bool, report: Any) -> None:
         trainings.append((recipe.name, recipe.optimiser.steps, resume))
-        (folder / "weights.safetensors").parent.mkdir(parents=True, exist_ok=True)
-        (folder / "weights.safetensors").touch()
+        trained(folder, recipe.optimiser.steps)
 
     monkeypatch.setattr("diffusearch.training.loop.train", train)
     base = tmp_path / "base.toml"
@@ -129,7 +134,67 @@ def test_training_what_is_missing(tmp_path: Path, actions: Path, monkeypatch: py
     setting = Setting(**{**setting.__dict__, "settings": ("optimiser.steps=7",)})
     assert make(one, setting).results["a"]["actions"]["accuracy"] == 1.0
     make(one, setting)  # nothing is trained twice
-    assert trainings == [("good", 7, False)]
+    assert trainings == [("good", 7, True)]
+    trained(setting.runs / "good", 6)  # killed before its end
+    assert make(one, setting).results
+    assert trainings == [("good", 7, True)] * 2
+
+
+def test_a_run_that_was_killed_is_missing_until_it_goes_on(tmp_path: Path, actions: Path) -> None:
+    steps = Setting(tmp_path / "runs", tmp_path / "out", actions=actions, settings=("optimiser.steps=12000",))
+    epochs = replace(steps, settings=("optimiser.epochs=3", "optimiser.batch=10", "watch.patience=2"))
+    one = Exhibit("steps", "t", ("actions",), (row("a", "x", Training("good")),))
+    good = steps.runs / "good"
+    for setting, step, facts in ((steps, 100, {}), (steps, 11_999, {}), (epochs, 29, {"records": 100, "worse": 1})):
+        trained(good, step, **facts)
+        made = make(one, setting)
+        assert not made.results
+        (command,) = made.missing["a"]
+        assert command.startswith("diffusearch train paper-10k")
+        assert command.endswith(" --resume")
+    for setting, step, facts in (
+        (steps, 12_000, {}),
+        (epochs, 30, {"records": 100}),
+        (epochs, 12, {"records": 100, "worse": 2}),  # patience
+    ):
+        trained(good, step, **facts)
+        assert make(one, setting).results["a"]["actions"]["accuracy"] == 1.0
+    (good / "checkpoint.safetensors").unlink()  # weights that were copied, without what --resume needs
+    assert folder_of(Training("good"), replace(steps, settings=("optimiser.steps=12",))) == good
+    (command,) = make(one, steps).missing["a"]
+    assert "--resume" not in command
+
+
+def test_a_run_waits_for_the_one_that_it_starts_from(
+    tmp_path: Path, actions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainings: list[tuple[str, str]] = []
+
+    def train(recipe: Any, folder: Path, *, resume: bool, report: object) -> None:
+        trainings.append((recipe.name, recipe.start))
+        trained(folder)
+
+    monkeypatch.setattr("diffusearch.training.loop.train", train)
+    first = Training("first", recipe="flagship/policy")
+    rows = tuple(row(name, "x", Training(name, recipe="flagship/s-a", after=first)) for name in ("good", "second"))
+    one = Exhibit("steps", "t", ("actions",), rows)
+    base = tmp_path / "base.toml"  # somewhere else than the recipes that come with the project
+    base.write_text("name = 'base'\n")
+    small = ("optimiser.steps=10",)
+    setting = Setting(tmp_path / "runs", tmp_path / "out", recipe=base, actions=actions, settings=small)
+
+    def named() -> list[str]:
+        return [command.split()[2] for command in make(one, setting).missing["good"]]
+
+    assert named() == ["flagship/policy", "flagship/s-a"]
+    trained(setting.runs / "first", 9)
+    assert named() == ["flagship/policy", "flagship/s-a"]
+    trained(setting.runs / "first", 10)
+    assert named() == ["flagship/s-a"]
+    trained(setting.runs / "first", 9)
+    make(one, replace(setting, train=True))
+    start = str(tmp_path / "runs" / "first")
+    assert trainings == [("first", ""), ("good", start), ("second", start)]
 
 
 def test_packaged_weights_serve_until_trained_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,10 +202,10 @@ def test_packaged_weights_serve_until_trained_anew(tmp_path: Path, monkeypatch: 
     training = Training("s-a", packaged=True)
     setting = Setting(tmp_path / "runs", tmp_path / "out")
     assert folder_of(training, setting) == tmp_path / "package" / "s-a"
-    assert train_command(training, setting)[2] == str(tmp_path / "package" / "s-a" / "recipe.toml")
     assert folder_of(training, Setting(tmp_path / "runs", tmp_path / "out", train=True)) is None
     trained(setting.runs / "s-a")
     assert folder_of(training, setting) == setting.runs / "s-a"
+    assert folder_of(training, replace(setting, settings=("optimiser.steps=11",))) is None  # in the middle of it
 
 
 def test_the_verb(tmp_path: Path, actions: Path) -> None:

@@ -9,12 +9,10 @@ from diffusearch.agents.build import PLAYERS
 from diffusearch.agents.text import cut
 from diffusearch.errors import UserError
 from diffusearch.evaluation.paper import paper_tables
-from diffusearch.reproduce.driver import Setting, train_command
+from diffusearch.reproduce.driver import Setting, resolved
 from diffusearch.reproduce.exhibit import METRICS, Exhibit
 from diffusearch.reproduce.registry import EXHIBITS, exhibit
-from diffusearch.training.recipe import load_recipe
 
-RECIPES = Path(__file__).parents[2] / "recipes"
 # rows of the paper that no exhibit repeats, with the reason
 LEFT_OUT = {"main": "Stockfish 16", "depth": "single model"}
 
@@ -34,11 +32,12 @@ def test_rows_name_agents_that_exist_and_runs_that_they_use(one: Exhibit) -> Non
 
 @pytest.mark.parametrize("one", EXHIBITS.values(), ids=list(EXHIBITS))
 def test_every_run_is_a_valid_recipe(one: Exhibit) -> None:
-    setting = Setting(Path("runs"), Path("out"), recipe=RECIPES / "paper-10k.toml")
-    for training in {training for row in one.rows for training in row.runs if not training.packaged}:
-        words = train_command(training, setting)
-        recipe = load_recipe(RECIPES / "paper-10k.toml", tuple(words[6::2]))
+    setting = Setting(Path("runs"), Path("out"))
+    direct = {training for row in one.rows for training in row.runs}
+    for training in direct | {training.after for training in direct if training.after}:
+        recipe = resolved(training, setting)
         assert recipe.name == training.name
+        assert bool(recipe.start) == (training.after is not None)
 
 
 def test_one_name_is_one_run() -> None:

@@ -69,6 +69,12 @@ def test_a_recipe_that_is_not_there(tmp_path: Path) -> None:
         load_recipe(tmp_path / "none.toml")
     with pytest.raises(UserError, match="there is no recipe"):
         find_recipe("none")
+    with pytest.raises(UserError, match=r"debug.* flagship/policy"):
+        find_recipe("policy")
+
+
+def test_recipes_in_subfolders_have_the_folder_in_their_name() -> None:
+    assert find_recipe(Path("flagship/policy")).parts[-2:] == ("flagship", "policy.toml")
 
 
 def test_overrides(tmp_path: Path) -> None:
@@ -94,7 +100,7 @@ def test_the_nearest_horizon() -> None:
 @pytest.mark.parametrize("name", named_recipes())
 def test_every_recipe_of_the_project_loads(name: str) -> None:
     recipe = load_recipe(find_recipe(name))
-    assert recipe.name == name
+    assert recipe.name == name.rpartition("/")[2]
     assert recipe.data.sources
 
 

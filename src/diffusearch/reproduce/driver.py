@@ -7,12 +7,15 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
 from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 from diffusearch.reproduce.exhibit import Exhibit, Row, Training
+
+if TYPE_CHECKING:
+    from diffusearch.training.recipe import Recipe
 
 NEEDS = {"actions": "actions", "latency": "actions", "futures": "actions", "puzzles": "puzzles", "cases": "puzzles"}
 LATENCY_ROWS = 100  # positions timed one at a time
@@ -25,7 +28,7 @@ class Setting:
     runs: Path
     out: Path
     scale: str = "10k"  # of the paper's rows to compare with
-    recipe: Path = Path("recipes/paper-10k.toml")  # the base that each run changes
+    recipe: str | Path = "paper-10k"  # the base that each run changes: a name or a file
     settings: tuple[str, ...] = ()  # more changes for every run, e.g. to make it small
     actions: Path | None = None  # labelled test positions
     puzzles: Path | None = None  # test puzzles
@@ -45,11 +48,22 @@ class Made:
 
 
 def folder_of(training: Training, setting: Setting) -> Path | None:
-    """Where a run's weights are; None if there are none yet."""
+    """Where a run's weights are; None if it is not there, or has not come to its end."""
     own = setting.runs / training.name
-    if (own / "weights.safetensors").is_file():
+    if _finished(training, setting):
         return own
-    return _packaged(training.name) if training.packaged and not setting.train else None
+    begun = (own / "weights.safetensors").is_file()
+    return _packaged(training.name) if training.packaged and not begun and not setting.train else None
+
+
+def _finished(training: Training, setting: Setting) -> bool:
+    """Whether a run has been trained as far as its recipe asks: weights are written long before."""
+    folder = setting.runs / training.name
+    if not (folder / "weights.safetensors").is_file():
+        return False
+    from diffusearch.training.loop import finished
+
+    return finished(resolved(training, setting), folder)
 
 
 def _packaged(name: str) -> Path:
@@ -60,11 +74,46 @@ def _packaged(name: str) -> Path:
 
 def train_command(training: Training, setting: Setting) -> list[str]:
     """The command that makes a run."""
-    recipe = _packaged(training.name) / "recipe.toml" if training.packaged else setting.recipe
-    words = ["diffusearch", "train", str(recipe), "--out", str(setting.runs / training.name)]
-    for one in (f"name={training.name}", *training.settings, *setting.settings):
+    out = setting.runs / training.name
+    words = ["diffusearch", "train", _base(training, setting), "--out", str(out)]
+    for one in _changes(training, setting):
         words += ["--set", one]
-    return words
+    return [*words, "--resume"] if _begun(training, setting) else words
+
+
+def _base(training: Training, setting: Setting) -> str:
+    return training.recipe or str(setting.recipe)
+
+
+def _changes(training: Training, setting: Setting) -> tuple[str, ...]:
+    """What --set changes in the base."""
+    start = () if training.after is None else (f"start={setting.runs / training.after.name}",)
+    return (f"name={training.name}", *start, *training.settings, *setting.settings)
+
+
+def resolved(training: Training, setting: Setting) -> Recipe:
+    """The recipe of a run, with all changes."""
+    from diffusearch.training.recipe import load_recipe
+    from diffusearch.training.shelf import find_recipe
+
+    return load_recipe(find_recipe(_base(training, setting)), _changes(training, setting))
+
+
+def _begun(training: Training, setting: Setting) -> bool:
+    """Whether there is a checkpoint to go on from."""
+    return (setting.runs / training.name / "checkpoint.safetensors").is_file()
+
+
+def _first(training: Training, setting: Setting) -> Training | None:
+    """The run that must be trained before this one: where it starts from, unless it has started or that is done."""
+    before = training.after
+    return None if before is None or _begun(training, setting) or _finished(before, setting) else before
+
+
+def _commands(training: Training, setting: Setting) -> list[list[str]]:
+    """The commands that make a run and, before it, the one that it starts from, if that is missing too."""
+    first = _first(training, setting)
+    return [*([] if first is None else _commands(first, setting)), train_command(training, setting)]
 
 
 def make(exhibit: Exhibit, setting: Setting, say: Callable[[str], None] = lambda line: None) -> Made:
@@ -83,7 +132,7 @@ def make(exhibit: Exhibit, setting: Setting, say: Callable[[str], None] = lambda
         folders = {training.name: folder_of(training, setting) for training in one.runs}
         lacking = [training for training in one.runs if folders[training.name] is None]
         if lacking:
-            made.missing[label] = [shlex.join(train_command(training, setting)) for training in lacking]
+            made.missing[label] = [shlex.join(words) for training in lacking for words in _commands(training, setting)]
         else:
             ready[label] = _text(one, folders)
     for label, text in ready.items():
@@ -105,15 +154,14 @@ def _text(one: Row, folders: dict[str, Path | None]) -> str:
 
 def _train(training: Training, setting: Setting, say: Callable[[str], None]) -> None:
     from diffusearch.training.loop import train
-    from diffusearch.training.recipe import load_recipe
 
-    folder = setting.runs / training.name
-    if (folder / "weights.safetensors").is_file():
+    if _finished(training, setting):
         return
-    words = train_command(training, setting)
-    say(shlex.join(words))
-    recipe = load_recipe(Path(words[2]), tuple(words[6::2]))  # what follows each --set
-    train(recipe, folder, resume=folder.exists(), report=say)
+    first = _first(training, setting)
+    if first is not None:
+        _train(first, setting, say)
+    say(shlex.join(train_command(training, setting)))
+    train(resolved(training, setting), setting.runs / training.name, resume=True, report=say)
 
 
 def _measure(exhibit: Exhibit, text: str, setting: Setting) -> dict[str, Any]:

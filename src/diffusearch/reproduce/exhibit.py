@@ -14,7 +14,9 @@ class Training:
 
     name: str  # folder below --runs
     settings: tuple[str, ...] = ()  # as `diffusearch train --set` takes them
-    packaged: bool = False  # the package has weights (and their recipe) of that name, which serve unless trained anew
+    packaged: bool = False  # the package has weights of that name, which serve unless trained anew
+    recipe: str = ""  # a named recipe of its own instead of the base
+    after: Training | None = None  # the run that it starts from
 
 
 @dataclass(frozen=True)

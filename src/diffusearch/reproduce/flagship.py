@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from diffusearch.reproduce.exhibit import Exhibit, Row, Training, row
 
-DIFFUSEARCH, S_A, S_V = (Training(name, packaged=True) for name in ("diffusearch", "s-a", "s-v"))
+POLICY = Training("policy", recipe="flagship/policy")
+DIFFUSEARCH, S_A, S_V = (
+    Training(name, packaged=True, recipe=f"flagship/{name}", after=POLICY) for name in ("diffusearch", "s-a", "s-v")
+)
 ROWS = (
     row("DiffuSearch", "diffusearch", DIFFUSEARCH),
     row("S-A", "s-a", S_A),
@@ -19,5 +22,5 @@ EXHIBIT = Exhibit(
     title="The package's own weights",
     metrics=("elo", "puzzles", "actions"),
     rows=ROWS,
-    remark="Trained by the recipe.toml next to each weights file.",
+    remark="One policy run, then each net trained from it: recipes/flagship/.",
 )

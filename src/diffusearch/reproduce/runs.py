@@ -1,4 +1,4 @@
-"""The runs that several tables share, as changes of the base recipe (recipes/paper-10k.toml unless told otherwise)."""
+"""The runs that several tables share, as changes of the base recipe (paper-10k unless told otherwise)."""
 
 from __future__ import annotations
 

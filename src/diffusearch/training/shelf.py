@@ -13,9 +13,12 @@ _PLACES = (
 
 
 def named_recipes() -> dict[str, Path]:
-    """Every recipe that comes with the project, by its name."""
+    """Every recipe that comes with the project, by its name: `laptop`, or `flagship/policy` in a subfolder."""
     folder = next((place for place in _PLACES if place.is_dir()), None)
-    return {path.stem: path for path in sorted(folder.glob("*.toml"))} if folder else {}
+    if folder is None:
+        return {}
+    paths = sorted(folder.rglob("*.toml"), key=lambda path: (len(path.parts), path))  # subfolders last
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
 
 
 def find_recipe(text: str | Path) -> Path:
@@ -23,7 +26,7 @@ def find_recipe(text: str | Path) -> Path:
     path = Path(text)
     if path.is_file():
         return path
-    known = named_recipes()
-    if str(text) not in known:
+    known, name = named_recipes(), path.as_posix()
+    if name not in known:
         raise UserError(f"there is no recipe {str(text)!r}: give a TOML file or one of {', '.join(known)}")
-    return known[str(text)]
+    return known[name]
