@@ -12,6 +12,7 @@ import chess
 import pytest
 
 import diffusearch
+from diffusearch.agents.build import agent
 from diffusearch.errors import UserError
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
@@ -51,6 +52,14 @@ def test_the_seed_decides(tiny_run: Path) -> None:
     first, again, other = (model.imagine(FEN, steps=3, temperature=1.0, seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
+
+
+@pytest.mark.parametrize("order", ["plies", "turns", "confidence"])
+def test_its_cost_is_told_as_the_agent_tells_it(tiny_run: Path, order: str) -> None:
+    seen = diffusearch.load(tiny_run).imagine(FEN, steps=3, order=order, imaginations=4)
+    assert seen.decision.nodes == 4 * seen.steps == seen.to_json()["evaluations"]
+    asked = agent(f"diffusearch:{tiny_run}?steps=3&order={order}&k=4")
+    assert asked.play(chess.Board(FEN)).nodes == seen.decision.nodes
 
 
 def test_bad_input_is_explained(tiny_run: Path) -> None:

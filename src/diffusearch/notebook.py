@@ -68,9 +68,7 @@ class Vision(Imagination):
         """The same as every agent answers."""
         shares = {chess.Move.from_uci(uci): share for uci, share in self.probabilities.items()}
         line = tuple(map(chess.Move.from_uci, self.moves))
-        return Decision(
-            chess.Move.from_uci(self.move), shares, line, self.value, self.evaluations or self.steps, imagination=self
-        )
+        return Decision(chess.Move.from_uci(self.move), shares, line, self.value, self.nodes, imagination=self)
 
     def show(self, film: bool = False) -> None:
         """Boards with arrows in a notebook, of characters elsewhere; `film` adds the denoising, in characters."""

@@ -73,6 +73,7 @@ class Dreamer:
             line=tuple(plies),
             value=0.6,
             steps=decoding.steps,
+            evaluations=decoding.steps * decoding.imaginations,
         )
 
 

@@ -223,6 +223,10 @@ def test_imaginations_are_ranked_by_joint_probability(scripted) -> None:
     assert [one.log_probability for one in told] == pytest.approx(drawn.max(1).values.tolist())
     best = sample.tokens.view(2, 6, -1)[torch.arange(2), drawn.argmax(1)]
     assert [one.move for one in told] == [moves.id_uci(int(token)) for token in best[:, 68]]
+    assert [(one.steps, one.nodes) for one in told] == [(2, 12)] * 2
+    keys = list(told[0].to_json())
+    assert keys[keys.index("steps") :][:2] == ["steps", "evaluations"]
+    assert told[0].to_json()["evaluations"] == 12
 
 
 def test_roots_know_their_legal_moves_in_the_layouts_frame() -> None:

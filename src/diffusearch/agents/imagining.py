@@ -121,14 +121,9 @@ class ImaginingAgent(Agent):
         if changed:
             again = self._imagine([boards[index] for index in changed], [[drawn[index]] for index in changed], limits)
             for index, imagination in zip(changed, again, strict=True):
-                spent = self._evaluations(imagination) + self._evaluations(found[index])
-                steps = imagination.steps + found[index].steps
-                out[index] = replace(imagination, steps=steps, evaluations=spent)
+                steps, nodes = imagination.steps + found[index].steps, imagination.nodes + found[index].nodes
+                out[index] = replace(imagination, steps=steps, evaluations=nodes)
         return out
-
-    def _evaluations(self, one: Imagination) -> int:
-        """Positions that the network looked at."""
-        return one.steps * self.decoding.imaginations if one.evaluations is None else one.evaluations
 
     def _decision(
         self, board: chess.Board, one: Imagination, shares: dict[chess.Move, float], seconds: float
@@ -138,7 +133,7 @@ class ImaginingAgent(Agent):
             probabilities=shares,
             line=_playable(board, one.moves),
             value=one.value,
-            nodes=self._evaluations(one),
+            nodes=one.nodes,
             seconds=seconds,
             imagination=one,
         )

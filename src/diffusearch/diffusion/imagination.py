@@ -46,7 +46,12 @@ class Imagination:
     legal_mass: float | None = None  # share of the unmasked move distribution that lies on legal moves
     raw_legal: bool | None = None  # whether the move would have been legal without the legality mask
     steps: int = 0  # network calls spent
-    evaluations: int | None = None  # positions that these calls looked at; None = one a call
+    evaluations: int | None = None  # of one position each, in these calls; None = one a call
+
+    @property
+    def nodes(self) -> int:
+        """Evaluations of one position by the network."""
+        return self.steps if self.evaluations is None else self.evaluations
 
     @property
     def moves(self) -> tuple[str, ...]:
@@ -72,5 +77,6 @@ class Imagination:
             "legal_mass": self.legal_mass,
             "raw_legal": self.raw_legal,
             "steps": self.steps,
+            "evaluations": self.nodes,
             "film": [asdict(frame) for frame in self.film],
         }

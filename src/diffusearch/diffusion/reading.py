@@ -61,6 +61,7 @@ def read_sample(sample: Sample, roots: Roots, layout: Layout, decoding: Decoding
                 legal_mass=float(raw_shares[row, ids].sum()),
                 raw_legal=raw_best[row] in ids,
                 steps=int(sample.steps[index]),
+                evaluations=int(sample.steps[index]) * each,
             )
         )
     return out

@@ -67,6 +67,7 @@ def _joined(turns: Sequence[Imagination], horizon: int, decoding: Decoding) -> I
         film=_film(turns, line, horizon) if decoding.film else (),
         log_probability=sum(one.log_probability for one in turns),
         steps=sum(one.steps for one in turns),
+        evaluations=sum(one.nodes for one in turns),
     )
 
 
