@@ -191,6 +191,8 @@ def test_the_history_of_the_game_is_seen_at_the_root() -> None:
     again = root.futures[chess.Move.from_uci("h8g8")]
     assert again
     assert (again.over, again.odds) == (True, 0.0)
+    assert again.board.epd() == chess.Board(TRAP).epd()  # the position behind the move
+    assert root.board.epd() == board.epd() != again.board.epd()
 
 
 def test_without_a_valid_state_the_shares_decide() -> None:
@@ -273,6 +275,23 @@ def test_the_agents_text_and_what_the_model_must_know() -> None:
     assert made.play(chess.Board(TRAP)).move in chess.Board(TRAP).legal_moves
     with pytest.raises(UserError, match="fan=4x2 needs a model"):
         Foresight(SimpleNamespace(foresees=False), (4, 2))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("fan=4x2&k=3", "fan=4x2 and k=3 .* leave one of them out"),
+        ("fan=4x2&k=3&trust=2", "fan=4x2 and k=3"),
+        ("k=4&trust=2", "trust=2 .* no fan .* leave trust out, or write fan="),
+        ("fan=1&trust=2.5", r"trust=2\.5 .* no fan"),
+        ("order=confidence&trust=0", "trust=0 .* no fan"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        agent(f"diffusearch?{options}")
+    assert agent("diffusearch?fan=1&k=4").chooser is None  # type: ignore[attr-defined]
+    assert agent("diffusearch?trust=2").chooser.trust == 2  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

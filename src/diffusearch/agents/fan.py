@@ -77,7 +77,7 @@ def grow(net: Foreseer, boards: Sequence[chess.Board], legal: Allowed | None, fa
             state.odds, state.shares = _movers(state, one.value), one.shares
             for move, board in one.states.items():
                 end = ends(state.board, move) if ply == 0 else None  # by the rules, with the game's history
-                state.futures[move] = _behind(state, board) if end is None else _end(state, end)
+                state.futures[move] = _behind(state, board) if end is None else _end(state, move, end)
         behind = [future for state in level for future in state.futures.values()]
         level = [future for future in behind if future is not None and not future.over]
     for state, value in zip(level, net.values([state.board for state in level]).tolist(), strict=True):
@@ -95,9 +95,11 @@ def _behind(state: State, board: chess.Board | None) -> State | None:
     return State(board, state.mover, log_odds(mated if board.is_check() else 0.5), over=True)
 
 
-def _end(state: State, value: float) -> State:
+def _end(state: State, move: chess.Move, value: float) -> State:
     """The end of the game by the mover's first move, whatever was imagined."""
-    return State(state.board, state.mover, log_odds(value), over=True)
+    board = state.board.copy(stack=False)
+    board.push(move)
+    return State(board, state.mover, log_odds(value), over=True)
 
 
 def _movers(state: State, value: float) -> float:

@@ -36,7 +36,7 @@ class Foresight:
         self.net, self.fan, self.trust = net, fan or FAN, TRUST if trust is None else trust
         if not net.foresees:
             raise UserError(
-                f"fan={'x'.join(map(str, self.fan))} needs a model that imagines states (s-asa, absorbing diffusion, "
+                f"fan={_text(self.fan)} needs a model that imagines states (s-asa, absorbing diffusion, "
                 "horizon 2 or more) and values them (root_value = true): write fan=1, or train such a model"
             )
 
@@ -90,9 +90,21 @@ def foresight(
     A fan of None is the best that model and decoding allow. Other orders than "turns" are the paper's affair, and
     several imaginations of one move choose by their joint probability.
     """
-    if fan is None and not (decoding.order == "turns" and decoding.imaginations == 1 and net.foresees):
-        return None
-    return None if fan is not None and fan[0] == 1 else Foresight(net, fan, trust)
+    allowed = decoding.order == "turns" and decoding.imaginations == 1 and net.foresees
+    used = allowed if fan is None else fan[0] > 1
+    if fan is not None and used and decoding.imaginations > 1:
+        k = decoding.imaginations
+        raise UserError(f"fan={_text(fan)} and k={k} are two ways to choose among futures: leave one of them out")
+    if trust is not None and not used:
+        raise UserError(
+            f"trust={trust:g} weighs the futures of a fan, and no fan is used here: leave trust out, or write "
+            f"fan={_text(FAN)} (without k)"
+        )
+    return Foresight(net, fan, trust) if used else None
+
+
+def _text(fan: Fan) -> str:
+    return "x".join(map(str, fan))
 
 
 def judgement(before: State, state: State | None) -> float:
@@ -112,7 +124,7 @@ def _told(one: Imagination, root: State, shares: dict[chess.Move, float], calls:
     """The imagined line of the chosen move, with the shares and the cost of the choice."""
     total = sum(shares.values())
     probabilities = {move.uci(): shares.get(move, 0.0) / total for move in root.board.legal_moves}
-    seen = root.evaluations + one.steps
+    seen = root.evaluations + one.nodes
     return replace(one, probabilities=probabilities, steps=one.steps + calls, evaluations=seen)
 
 
