@@ -328,6 +328,20 @@ def test_nodes_are_evaluations_and_may_be_many_a_step() -> None:
     assert talk.engine.close()
 
 
+def test_a_forced_move_says_nothing_about_the_speed_of_thoughts(talk: Talk, dreamer: Dreamer) -> None:
+    talk.send("isready")
+    talk.until("readyok")
+    speed = talk.engine._speed
+    before, glances = (speed.mean, speed.deviation), len(dreamer.asked)
+    talk.send("position fen 7k/8/8/8/8/8/1r6/K6r w - - 0 1", "go movetime 60000")  # Kxb2 is all there is
+    talk.until("bestmove a1b2")
+    assert [limits.steps for limits in dreamer.asked[glances:]] == [1]
+    assert (speed.mean, speed.deviation) == before
+    talk.send("setoption name Steps value 1", "position startpos", "go movetime 60000")
+    talk.until("bestmove", 2)
+    assert (speed.mean, speed.deviation) != before  # with one step the glance is the whole thought
+
+
 class Broken(Dreamer):
     """Fails, or cheats, in its full thought."""
 

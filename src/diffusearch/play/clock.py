@@ -72,7 +72,8 @@ def fixed(seconds: float, overhead: float) -> Budget:
 class Speed:
     """Seconds per evaluation of the network, as a running mean with its running deviation.
 
-    A denoising step is one evaluation, unless several futures are imagined side by side.
+    A denoising step is one evaluation, unless several futures are imagined side by side. An evaluation on its own costs
+    more than one in a batch, and this is one figure for both: true for thoughts like those that were measured.
 
     Planning with mean + DEVIATIONS deviations, as a network protocol plans its timeouts, makes a machine with
     other work on it take fewer steps rather than lose on time.

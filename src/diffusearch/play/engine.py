@@ -242,9 +242,11 @@ class Engine:
         steps = most if seconds is None else self._speed.steps_within(seconds, most, agent.work)
         lines = self.options.number("MultiPV")
         enough = steps <= 1 if seconds is not None else steps == 1 == lines
-        if enough or (seconds is not None and board.legal_moves.count() == 1):
-            self._speed.measured(spent, agent.work(1))
+        if enough:
+            self._speed.measured(spent, agent.work(1))  # else nothing would tell when the machine is faster again
             return
+        if seconds is not None and board.legal_moves.count() == 1:
+            return  # with the speed as it is: a lone glance says little about evaluations side by side
         limits = Limits(nodes=go.nodes, depth=go.depth, moves=thought.moves, seconds=seconds)
         if self._has_steps:  # the dial replaces the seconds
             limits = replace(limits, steps=steps, seconds=None)
