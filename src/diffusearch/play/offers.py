@@ -16,7 +16,7 @@ PACKAGED: tuple[Offer, ...] = (
     Offer(
         "diffusearch",
         "DiffuSearch",
-        "Imagines the future together with its move, by discrete diffusion. No search tree.",
+        "Imagines futures together with its move, by discrete diffusion, and weighs a few of them.",
         (
             *(Level(f"{dial} % of its strength", f"{_DIFFUSEARCH}&strength={dial}") for dial in _DIALS),
             Level("full, 1 step", _DIFFUSEARCH, Limits(steps=1)),
