@@ -17,6 +17,7 @@ from diffusearch.model.denoiser import Denoiser
 from diffusearch.run import Run
 from diffusearch.training.recipe import recipe_from_dict
 
+FLAGSHIP = {"grounded": True, "standing": True, "sight": 4}
 MIDDLE = "r3k2r/ppp2ppp/2n1bn2/3qp3/3P4/2N1PN2/PPP2PPP/R2QK2R w KQkq - 0 9"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 
@@ -37,8 +38,10 @@ def make_run() -> Callable[..., Run]:
         torch.manual_seed(0)
         net = Denoiser(recipe.model)
         with torch.no_grad():
-            for parameter in net.parameters():
+            for name, parameter in net.named_parameters():
                 parameter.mul_(3.0)  # opinions
+                if name == "sight.lines":
+                    torch.nn.init.normal_(parameter)
         return Run(recipe, net)
 
     return make
@@ -169,8 +172,12 @@ def test_moves_that_later_calls_may_change_are_denoised_to_the_end(make_run, cho
     assert [(one.move, one.steps) for one in short] == [(one.move, one.steps) for one in whole]
 
 
-@pytest.mark.parametrize("options", [{}, {"grounded": True}, {"horizons": [0.0, 1.0]}])
-def test_unfolding_sees_what_priors_values_and_imagining_see(make_run, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", [{}, FLAGSHIP, {"horizons": [0.0, 1.0]}])
+def test_unfolding_sees_what_priors_values_and_imagining_see(
+    make_run, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("diffusearch.run", "diffusearch.diffusion.unfolding"):
+        monkeypatch.setattr(f"{module}.BATCH", 2)  # several parts of positions, and of states
     run = make_run(root_value=True, **options)
     boards = [chess.Board(), chess.Board(MIDDLE), chess.Board(MIDDLE).mirror()]
     seen = run.unfold(boards, 3)

@@ -42,6 +42,44 @@ def test_fresh_model_imagines_that_nothing_moves(make_net: Callable[..., Denoise
         assert (state[states.SIDE], state[states.EN_PASSANT], state[states.CLOCK]) == (ply % 2, 0, 7 + ply)
 
 
+@pytest.mark.parametrize("encoding", ["compact", "paper"])
+@pytest.mark.parametrize(
+    ("fen", "uci"),
+    [
+        (FEN.format("w"), "f3e5"),
+        (FEN.format("b"), "b4c3"),
+        ("8/1P5k/8/8/8/8/p6K/1N6 w - - 0 1", "b7b8n"),
+        ("8/1P5k/8/8/8/8/p6K/1N6 b - - 0 1", "a2b1q"),
+    ],
+)
+def test_fresh_model_believes_what_a_move_says(
+    make_net: Callable[..., Denoiser], encoding: str, fen: str, uci: str
+) -> None:
+    net = make_net(
+        grounded=True, attention="prefix", encoding=encoding, patch=1, head="typed", paradigm="s-asa", horizon=2
+    )
+    layout = net.layout
+    clean = tokenise(replay([Line(fen, [uci])], 2), layout).tokens
+    segment = layout.segment("s", 1)
+    assert segment is not None
+    noised = clean.clone()
+    noised[:, segment.start :] = torch.from_numpy(layout.sizes[segment.start :])
+    logits = net(noised)
+    found = noised.clone()
+    for group in layout.groups:
+        found[:, group.variables] = logits[group.type].argmax(-1)
+    board = slice(segment.start, segment.start + 64)
+    wrong = np.flatnonzero((found[0, board] != clean[0, board]).numpy())
+    left = int(np.argsort(layout.encoding.squares)[_in_frame(uci[:2], fen, turned=encoding == "compact")])
+    assert set(wrong.tolist()) <= {left}  # something else than was there; what, is learnt
+    assert found[0, segment.start + left] != clean[0, left]
+
+
+def _in_frame(square: str, fen: str, *, turned: bool) -> int:
+    """The square as a record's frame names it: seen by the mover, or as it is."""
+    return chess.parse_square(square) ^ (56 if turned and not chess.Board(fen).turn else 0)
+
+
 def test_paper_encoding_copies_characters_and_changes_sides(make_net: Callable[..., Denoiser]) -> None:
     net = make_net(grounded=True, attention="prefix", encoding="paper", patch=1, head="typed", horizon=3)
     root = torch.randint(0, 2, (4, 77), generator=torch.Generator().manual_seed(0))

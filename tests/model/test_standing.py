@@ -65,6 +65,22 @@ def test_it_starts_as_nothing() -> None:
         net.logits(net.hidden(tokens, net.layout), net.layout)
 
 
+@pytest.mark.parametrize("opponent", [False, True])
+def test_what_stands_between_is_heard(*, opponent: bool) -> None:
+    standing = Standing()
+    with torch.no_grad():
+        standing.blocked -= 1.0
+    board = chess.Board("7k/4P3/8/8/8/P7/1N6/R3K3 w - - 0 1")
+    board = board.mirror() if opponent else board
+    with torch.no_grad():
+        scores = standing(row(board, chess.WHITE), opponent=opponent)[0]
+    turned = {uci: chess.Move.from_uci(uci) for uci in ("a1a5", "a1a2", "a1d1", "a1g1", "b2d1", "e7e8q")}
+    for uci, move in turned.items():
+        flip = 56 if opponent else 0
+        there = chess.Move(move.from_square ^ flip, move.to_square ^ flip, move.promotion).uci()
+        assert scores[moves.MOVE_ID[there]] == (-30.0 if uci in ("a1a5", "a1g1") else 0.0)
+
+
 def test_it_learns_how_pieces_move_from_legal_moves_alone() -> None:
     chance = random.Random(5)
     rows, legal = [], []

@@ -11,6 +11,7 @@ import onnx
 import onnxruntime
 import pytest
 import torch
+from torch import nn
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
@@ -31,6 +32,9 @@ def untrained(folder: Path, model: dict[str, Any]) -> Path:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         net = Denoiser(recipe.model)
+        for name, parameter in net.named_parameters():
+            if name.startswith(("sight.lines", "heads.standing.")):
+                nn.init.normal_(parameter, std=0.3)
     (folder / "recipe.toml").write_text(recipe_text(recipe))
     save_tensors(folder / "weights.safetensors", dict(net.named_parameters()), {})
     return folder
@@ -38,9 +42,10 @@ def untrained(folder: Path, model: dict[str, Any]) -> Path:
 
 @pytest.fixture(scope="module")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The shape of the packaged model in small: prefix attention, a rank a place, moves read off the squares."""
+    """The shape of the packaged model in small: everything that it has, and nothing that starts without effect."""
     trunk = {"layers": 1, "width": 32, "heads": 2, "attention": "prefix"}
     model = {"horizon": 2, "encoding": "compact", "patch": 8, "head": "squares", "root_value": True, "trunk": trunk}
+    model |= {"grounded": True, "standing": True, "sight": 4}
     return untrained(tmp_path_factory.mktemp("small"), model)
 
 

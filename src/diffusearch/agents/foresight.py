@@ -26,7 +26,7 @@ from diffusearch.diffusion.roots import Allowed
 from diffusearch.errors import UserError
 
 FAN: Fan = (4, 2, 2, 1)
-TRUST = 1.5
+TRUST = 3.0
 
 
 class Foresight:

@@ -63,7 +63,7 @@ class Autoregressive:
         moves = raw_moves = value = None
         film = [x.clone()] if decoding.film else []
         # The hidden states so far; the keys and values of earlier places are kept in `past`.
-        hidden, past = net.trunk(net.embedding(x, layout, 0, layout.given_places))
+        hidden, past = net.trunk(net.root_places(x, layout))
         if net.root_value is not None:
             value = net.value_logits(hidden, layout).float()
         for place in range(layout.given_places, layout.places):

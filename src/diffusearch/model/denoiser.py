@@ -11,6 +11,7 @@ from diffusearch.errors import UserError
 from diffusearch.model.embedding import Embedding
 from diffusearch.model.grounding import Grounding, follow_states
 from diffusearch.model.heads import Heads, Logits
+from diffusearch.model.sight import Sight
 from diffusearch.model.trunk import Past, Trunk, TrunkConfig
 from diffusearch.tokens.layout import Group, Layout, layout
 from diffusearch.tokens.values import BINS
@@ -27,6 +28,7 @@ class ModelConfig:
     head: str = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x destination)
     head_width: int = 64  # width of the source and destination vectors of the "squares" head
     standing: bool = False  # moves are also scored by what stands where (standing.py; compact encoding)
+    sight: int = 0  # numbers that a square of the root gathers along its lines (sight.py; compact encoding); 0: none
     root_value: bool = False  # an auxiliary head for the value of the root
     grounded: bool = False  # imagined states start from the state before (grounding.py; prefix attention)
     trunk: TrunkConfig = field(default_factory=TrunkConfig)
@@ -49,6 +51,10 @@ class ModelConfig:
             raise UserError(f"grounded = true needs attention = 'prefix', not {self.trunk.attention!r}")
         if self.standing and (self.encoding != "compact" or self.head == "vocabulary"):
             raise UserError("standing = true needs encoding = 'compact' and head = 'typed' or 'squares'")
+        if self.sight < 0:
+            raise UserError(f"sight = {self.sight} is no number of features: give 0 for none, or more")
+        if self.sight and self.encoding != "compact":
+            raise UserError(f"sight = {self.sight} needs encoding = 'compact', not {self.encoding!r}")
         if self.trunk.width % (2 * self.trunk.heads):
             raise UserError(f"width {self.trunk.width} cannot be split evenly over {self.trunk.heads} heads")
 
@@ -86,6 +92,7 @@ class Denoiser(nn.Module):
             learned_positions=config.trunk.positions == "learned",
             named_moves=config.grounded,
         )
+        self.sight = Sight(self.layout, width, config.sight) if config.sight else None
         self.trunk = Trunk(config.trunk)
         self.heads = Heads(
             self.layout, width, config.head, config.head_width, copy=config.grounded, standing=config.standing
@@ -101,15 +108,17 @@ class Denoiser(nn.Module):
 
     def read_root(self, tokens: Tensor, layout: Layout) -> Root:
         """Prefix attention: the given places alone. Tokens [batch, >= given variables]."""
+        return Root(*self.trunk(self.root_places(tokens, layout)))
+
+    def root_places(self, tokens: Tensor, layout: Layout) -> Tensor:
+        """What the trunk starts from at the given places [batch, given places, width]."""
         given = tokens[:, : layout.given_variables]
-        hidden, past = self.trunk(self.embedding(given, layout.truncated(1), 0, layout.given_places))
-        return Root(hidden, past)
+        return self._sighted(self.embedding(given, layout.truncated(1), 0, layout.given_places), tokens)
 
     def start(self, tokens: Tensor, layout: Layout, root: Root | None) -> Tensor:
         """What the trunk starts from [batch, places, width]: all places, or behind a root only those of the future."""
         if root is None:
-            embedded: Tensor = self.embedding(tokens, layout)
-            return embedded
+            return self._sighted(self.embedding(tokens, layout), tokens)
         return self._grounded(self.embedding(tokens, layout, layout.given_places), tokens, root, layout)
 
     def hidden(self, tokens: Tensor, layout: Layout, root: Root | None = None) -> Tensor:
@@ -123,7 +132,7 @@ class Denoiser(nn.Module):
 
         Tokens [batch, >= given variables] are the part of the record that is not vectors only: the root at least.
         """
-        places = self.embedding.gather(vectors, layout)
+        places = self._sighted(self.embedding.gather(vectors, layout), tokens)
         if not self.prefix:
             return self._whole(places, None)
         root = Root(*self.trunk(places[:, : layout.given_places]))
@@ -132,6 +141,13 @@ class Denoiser(nn.Module):
     def _whole(self, start: Tensor, root: Root | None) -> Tensor:
         hidden: Tensor = self.trunk(start, None if root is None else root.past)[0]
         return hidden if root is None else torch.cat([root.hidden.expand(hidden.shape[0], -1, -1), hidden], dim=1)
+
+    def _sighted(self, places: Tensor, tokens: Tensor) -> Tensor:
+        """Places [batch, n, width] from the root on, its squares with what looks at them."""
+        if self.sight is None:
+            return places
+        seen = self.sight(tokens[:, :64])
+        return torch.cat([places[:, : seen.shape[1]] + seen, places[:, seen.shape[1] :]], dim=1)
 
     def _grounded(self, future: Tensor, tokens: Tensor, root: Root, layout: Layout) -> Tensor:
         """The future's places [batch, n, width] with what they start from, if the model is grounded."""

@@ -10,6 +10,17 @@ from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout
 
 
+def summed(rows: Tensor, table: Tensor, nothing: int | None = None) -> Tensor:
+    """The sums [n, width] of the rows of a table that [n, k] indices name; the row `nothing` counts as zeros.
+
+    Bags are fast, but other runtimes know them only as loops: an exported model gathers and adds.
+    """
+    if not torch.compiler.is_exporting():
+        return F.embedding_bag(rows, table, mode="sum", padding_idx=nothing)
+    gathered = F.embedding(rows, table)
+    return (gathered if nothing is None else gathered * (rows != nothing)[..., None]).sum(1)
+
+
 class Embedding(nn.Module):
     """One table of token vectors, a mask vector for each kind of variable, and a vector for each place.
 
@@ -94,8 +105,7 @@ class Embedding(nn.Module):
         tokens = tokens.to(base.device)
         rows = F.pad(tokens + base[: tokens.shape[1]], (0, 1), value=self.padding)  # the last column serves index -1
         bags = rows[:, patches.reshape(-1)].view(-1, patches.shape[1])
-        summed = F.embedding_bag(bags, table, mode="sum", padding_idx=self.padding)
-        return summed.view(tokens.shape[0], patches.shape[0], -1)
+        return summed(bags, table, self.padding).view(tokens.shape[0], patches.shape[0], -1)
 
     def vectors(self, tokens: Tensor, layout: Layout) -> Tensor:
         """The vector of every variable [batch, variables, width] (for the Gaussian process)."""

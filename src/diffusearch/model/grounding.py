@@ -4,11 +4,12 @@ A move changes two squares of sixty-four, so a network that must write the whole
 training. Grounded, it has the copy from the start and learns what changes. *Before* each imagined state stands the
 state that would be there if nothing had moved: the last state that is known, read off the record itself. From it come
     the copies    one gate adds to the logit of the token that was there, another to that of the piece that the move
-                  takes up (heads.py): the network learns where something stays and where it arrives
+                  puts down (heads.py): the network learns where something stays and where it arrives. At first it
+                  believes what the move itself says: its piece is gone from one square and stands on another
     the places    the place of an imagined square starts from what was on it (recall), from what the trunk made of the
                   root's same squares (carry) and from the move that leads there (follow)
     the moves     a move's vector says what stands on the squares that it leaves and reaches
-Nothing here knows how a piece moves, what is captured, or what castling is.
+Nothing here knows how pieces move, what castling or en passant is, or what becomes of rights and clocks.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from diffusearch.model.embedding import Embedding
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout
 
-# [batch, variables] each, for the variables of states: the token if nothing moved, and the piece that the move takes up
-Copies = tuple[Tensor, Tensor]
+# [batch, variables] each, for the variables of states: the token if nothing moved, the piece that the move puts down,
+# and whether the move leaves this square, reaches it, or neither
+Copies = tuple[Tensor, Tensor, Tensor]
+NEITHER, LEFT, REACHED = range(3)
 
 _UNKNOWN = 13  # behind the 13 codes of a square: the move is noised, or the game is over
 _NOTHING = 1 << 20  # behind every vocabulary: nothing is copied
@@ -62,7 +65,10 @@ class Grounding(nn.Module):
         none = [len(layout.encoding.slots)] * (moves.VOCABULARY + 1 - len(moves.SOURCE))  # the game is over; the mask
         self.left: Tensor
         self.reached: Tensor
+        self.promotes: Tensor  # by how much the code of a promoted pawn grows: a move names its new piece
         self.register_buffer("left", torch.tensor([*slot_of_square[moves.SOURCE], *none]), persistent=False)
+        promotes = np.pad(moves.PROMOTION, (0, len(none)))
+        self.register_buffer("promotes", torch.from_numpy(promotes), persistent=False)
         self.register_buffer("reached", torch.tensor([*slot_of_square[moves.TARGET], *none]), persistent=False)
 
     def forward(self, places: Tensor, tokens: Tensor, root: Tensor, layout: Layout, embedding: Embedding) -> Tensor:
@@ -89,16 +95,24 @@ class Grounding(nn.Module):
 
     def copies(self, tokens: Tensor, layout: Layout, before: list[Tensor], known: list[Tensor]) -> Copies:
         """What can be copied into the states of a record, of which `follow_states` gave the other two."""
-        stays, arrives = (tokens.new_full((len(tokens), layout.variables), fill) for fill in (0, _NOTHING))
+        slots = before[0].shape[1]
+        stays, arrives, touched = (
+            tokens.new_full((tokens.shape[0], layout.variables), fill) for fill in (0, _NOTHING, NEITHER)
+        )
         for segment in layout.segments:
             if segment.kind != "s":
                 continue
-            stays[:, segment.start : segment.start + before[0].shape[1]] = before[segment.ply]
+            stays[:, segment.start : segment.start + slots] = before[segment.ply]
             move = layout.segment("a", segment.ply - 1)
             if move is not None and move.start < tokens.shape[1]:
-                piece = _standing(known[segment.ply - 1], self.left[tokens[:, move.start]])
+                played = tokens[:, move.start]
+                left, reached = self.left[played], self.reached[played]
+                piece = _standing(known[segment.ply - 1], left) + self.promotes[played]
                 arrives[:, segment.start : segment.start + 64] = piece[:, None]
-        return stays, arrives
+                here = tokens.new_full((tokens.shape[0], slots + 1), NEITHER)  # the last column: no square
+                here.scatter_(1, left[:, None], LEFT).scatter_(1, reached[:, None], REACHED)
+                touched[:, segment.start : segment.start + slots] = here[:, :-1]
+        return stays, arrives, touched
 
     def _pieces(self, move: Tensor, state: Tensor) -> Tensor:
         """Moves [batch] played in states [batch, slots] -> the vectors [batch, width] of what they move and meet."""

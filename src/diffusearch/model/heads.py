@@ -77,6 +77,8 @@ class Heads(nn.Module):
         states = [t for t in sizes if t not in ("action", "value")]
         # two gates a variable: what was there stays, and what moves arrives
         self.copy = nn.ModuleDict({t: nn.Linear(width, 2 * layout.per_place(t)) for t in states}) if copy else None
+        # and what they start from on a square that the move leaves or reaches: not what was there, but what arrives
+        self.touched = nn.Parameter(torch.tensor([[0.0, 0.0], [-12.0, 0.0], [-12.0, 12.0]])) if copy else None
         for name, parameter in self.named_parameters():
             if name.startswith("copy."):
                 nn.init.zeros_(parameter)
@@ -98,8 +100,8 @@ class Heads(nn.Module):
         """Hidden states [batch, places, width] -> logits by type.
 
         shift = 1: a place is predicted from the place before it (autoregressive), and later places may be missing.
-        `groups` leaves out everything else. `copies` [batch, variables] have, for the variables of imagined states, the
-        token that would be there if nothing had moved, and the piece that moves: what a grounded model copies.
+        `groups` leaves out everything else. `copies` [batch, variables] say, for the variables of imagined states, what
+        a grounded model can copy and where the move touches them (grounding.py).
         `known` are the states [batch, slots] as far as they are known, in which moves are played.
         """
         out: Logits = {}
@@ -119,9 +121,12 @@ class Heads(nn.Module):
             if gates is not None:
                 if copies is None:
                     raise ValueError("a grounded model needs the record's tokens to predict states")
+                *tokens, touched = (copy[:, variables] for copy in copies)
+                assert self.touched is not None
+                gates = gates + F.embedding(touched, self.touched)
                 wider = F.pad(logits, (0, 1))  # the last column takes what is not known
-                for gate, copied in zip(gates.to(logits.dtype).split(1, dim=-1), copies, strict=True):
-                    wider = wider.scatter_add(-1, copied[:, variables, None].clamp(max=group.size), gate)
+                for gate, copied in zip(gates.to(logits.dtype).split(1, dim=-1), tokens, strict=True):
+                    wider = wider.scatter_add(-1, copied[..., None].clamp(max=group.size), gate)
                 logits = wider[..., :-1]
             if group.type == "action" and self.source_target is not None:
                 batch, count, width = here.shape

@@ -2,9 +2,10 @@
 
 A move needs its piece on the square it leaves, nothing on the squares between, and none of its own side on the square
 it reaches: a sum of one number for each square says almost all of that. So a table gives every move a number for what
-stands on each of the 64 squares (and for the rights), and another one for the two pieces that it moves and meets. Both
-start at 0 and are learnt like everything else: they know no rule. The trunk need not spend itself on how pieces move,
-and is left with what a sum cannot say: pins, checks, and which move is good.
+stands on each of the 64 squares (and for the rights), another one for the two pieces that it moves and meets, and a
+third for what it moves when something stands between. All start at 0 and are learnt like everything else: they know no
+rule. The trunk need not spend itself on how pieces move, and is left with what a sum cannot say: pins, checks, and
+which move is good.
 
 A state in which the opponent of the root's mover is to move is turned first, so that one table serves both sides.
 """
@@ -16,12 +17,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from diffusearch.model.embedding import summed
+from diffusearch.model.sight import CODES, between
 from diffusearch.tokens import moves
 from diffusearch.tokens.encodings import SWAP, TURN_RIGHTS
 from diffusearch.tokens.states import CASTLING, EN_PASSANT
 
-_CODES = 13  # of a square
-_SIZES = (*(_CODES,) * 64, 16, 9)  # the squares, the castling rights, the file of a pawn that can be taken en passant
+_SIZES = (*(CODES,) * 64, 16, 9)  # the squares, the castling rights, the file of a pawn that can be taken en passant
+_LOUD = 30.0  # few numbers with much to say: they learn as many times faster
 _SLOTS = [*range(64), CASTLING, EN_PASSANT]
 
 
@@ -31,14 +34,20 @@ class Standing(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.squares = nn.Parameter(torch.zeros(sum(_SIZES), len(moves.SOURCE)))
-        self.pairs = nn.Parameter(torch.zeros(len(moves.SOURCE) * _CODES**2, 1))
+        self.pairs = nn.Parameter(torch.zeros(len(moves.SOURCE) * CODES**2, 1))
+        self.blocked = nn.Parameter(torch.zeros(CODES, 1))
+        source, target, inside = between()
+        of_pair = dict(zip(zip(source.tolist(), target.tolist(), strict=True), inside.T, strict=True))
+        ways = zip(moves.SOURCE.tolist(), moves.TARGET.tolist(), strict=True)
+        self.inside: Tensor
+        self.register_buffer("inside", torch.from_numpy(np.stack([of_pair[way] for way in ways], 1)), persistent=False)
         self.first: Tensor
         self.base: Tensor
         self.turned: Tensor
         self.other: Tensor
         self.rights: Tensor
         self.register_buffer("first", torch.from_numpy(np.cumsum((0, *_SIZES[:-1]))), persistent=False)
-        self.register_buffer("base", torch.arange(len(moves.SOURCE)) * _CODES**2, persistent=False)
+        self.register_buffer("base", torch.arange(len(moves.SOURCE)) * CODES**2, persistent=False)
         self.register_buffer("turned", torch.from_numpy(moves.TURN[: len(moves.SOURCE)]), persistent=False)
         self.register_buffer("other", torch.from_numpy(SWAP.astype(np.int64)), persistent=False)
         self.register_buffer("rights", torch.from_numpy(TURN_RIGHTS), persistent=False)
@@ -49,7 +58,9 @@ class Standing(nn.Module):
         if opponent:
             squares = self.other[seen[:, :64]].view(-1, 8, 8).flip(1).flatten(1)
             seen = torch.cat([squares, self.rights[seen[:, 64:65]], seen[:, 65:]], dim=1)
-        scores = F.embedding_bag(seen + self.first, self.squares, mode="sum")
-        both = seen[:, moves.SOURCE] * _CODES + seen[:, moves.TARGET]
+        scores = summed(seen + self.first, self.squares)
+        both = seen[:, moves.SOURCE] * CODES + seen[:, moves.TARGET]
         scores = scores + F.embedding(both + self.base, self.pairs)[..., 0]
+        hidden = (seen[:, :64] > 0).to(self.inside.dtype) @ self.inside > 0  # something stands between
+        scores = scores + _LOUD * hidden * F.embedding(seen[:, moves.SOURCE], self.blocked)[..., 0]
         return scores[:, self.turned] if opponent else scores

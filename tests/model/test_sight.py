@@ -1,0 +1,135 @@
+"""What looks at a square: the lines of the board, read right; nothing at the start; enough to learn what a check is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import chess
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.process import make_process
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import Denoiser, ModelConfig
+from diffusearch.model.sight import Sight, between
+from diffusearch.tokens import moves, states
+from diffusearch.tokens.layout import layout
+
+
+def codes(board: chess.Board) -> torch.Tensor:
+    return torch.from_numpy(states.board_row(board, board.turn)[None, :64].astype(np.int64))
+
+
+def loud(patch: int = 8) -> Sight:
+    torch.manual_seed(0)
+    sight = Sight(layout("s-a", 1, "compact", patch), 16, 4)
+    torch.nn.init.normal_(sight.lines)
+    return sight
+
+
+def test_squares_between_are_those_of_the_rules_of_geometry() -> None:
+    source, target, inside = between()
+    assert len(source) == 1792  # 1456 ways of a queen, 336 of a knight
+    for pair in range(len(source)):
+        want = set(chess.SquareSet.between(int(source[pair]), int(target[pair])))
+        assert set(np.flatnonzero(inside[:, pair]).tolist()) == want
+
+
+@pytest.mark.parametrize("patch", [1, 2, 4, 8])
+def test_a_square_sees_along_open_lines_and_through_one_piece(patch: int) -> None:
+    sight = loud(patch)
+    near = layout("s-a", 1, "compact", patch)
+    place = near.place_of[chess.A1]
+
+    def seen(pieces: str) -> torch.Tensor:
+        with torch.no_grad():
+            seen: torch.Tensor = sight(codes(chess.Board(f"{pieces} w - - 0 1")))[0, place]
+        return seen
+
+    nothing = seen("8/8/8/8/8/8/8/R7")
+    clear, one, two = seen("r7/8/8/8/8/8/8/R7"), seen("r7/8/8/8/8/8/P7/R7"), seen("r7/8/8/8/8/P7/P7/R7")
+    assert not torch.equal(nothing, clear)
+    if patch == 1:  # a larger place also sees from its other squares
+        assert not torch.equal(one, seen("8/8/8/8/8/8/P7/R7"))  # the rook behind the pawn: an x-ray
+        assert torch.allclose(two, seen("8/8/8/8/8/P7/P7/R7"))  # behind two nothing
+        assert torch.allclose(seen("8/8/8/8/8/8/4k3/R7"), nothing)  # no line, no knight's way
+
+
+def test_a_place_hears_its_own_squares_only_and_knows_them_apart() -> None:
+    sight = loud()
+
+    def heard(pieces: str) -> torch.Tensor:
+        with torch.no_grad():
+            heard: torch.Tensor = sight(codes(chess.Board(f"{pieces} w - - 0 1")))[0]
+        return heard
+
+    # four pieces in the corner; what is added beyond them is seen through no line but the second rank and the long ones
+    corner = heard("8/8/8/8/8/7p/7p/4pppN")
+    other = heard("8/8/8/8/8/7p/7p/4ppNp")
+    assert (corner != other).any(-1).tolist()[:3] == [True, True, True]
+    walled = heard("8/8/8/8/8/5ppp/5ppp/5ppN")
+    bishop = heard("8/8/8/8/8/5ppp/5ppp/5ppB")  # behind two walls: only near ranks can tell
+    assert (walled != bishop).any(-1).tolist() == [True, True, True, False, False, False, False, False]
+    west, east = heard("8/8/8/8/8/8/8/N7"), heard("8/8/8/8/8/8/8/7N")
+    assert not torch.allclose(west[2], east[2])  # the same ways, other squares of the rank
+
+
+def test_it_starts_as_nothing_and_learns_from_there(make_net: Callable[..., Denoiser]) -> None:
+    net, plain = (make_net(horizon=2, patch=8, attention="prefix", sight=sight) for sight in (4, 0))
+    plain.load_state_dict({name: w for name, w in net.state_dict().items() if not name.startswith("sight.")})
+    tokens = torch.zeros(2, net.layout.variables, dtype=torch.int64)
+    tokens[:, :64] = codes(chess.Board())
+    assert torch.equal(net(tokens)["action"], plain(tokens)["action"])
+    assert net.sight is not None
+    with torch.no_grad():
+        net.sight.lines += 0.1
+    assert not torch.equal(net(tokens)["action"], plain(tokens)["action"])
+
+
+def test_it_learns_what_a_check_is() -> None:
+    chance = random.Random(3)
+    inputs, checks, board = [], [], chess.Board()
+    while len(inputs) < 1800:
+        options = list(board.legal_moves)
+        if not options or board.halfmove_clock > 40:
+            board = chess.Board()
+            continue
+        board.push(chance.choice([m for m in options if board.gives_check(m)] or options))
+        if board.is_check() == (len(checks) % 2 == 0):  # as many checks as other positions
+            inputs.append(codes(board)[0])
+            checks.append(board.is_check())
+    rows, wanted = torch.stack(inputs), torch.tensor(checks, dtype=torch.int64)
+    torch.manual_seed(0)
+    sight = Sight(layout("s-a", 1, "compact", 8), 2, 8)
+    optimiser = torch.optim.Adam(sight.parameters(), 0.03)
+    for step in range(90):
+        part = slice(step % 7 * 200, step % 7 * 200 + 200)
+        optimiser.zero_grad()
+        F.cross_entropy(sight(rows[part]).sum(1), wanted[part]).backward()
+        optimiser.step()
+    right = (sight(rows[1400:]).sum(1).argmax(-1) == wanted[1400:]).float().mean()
+    assert right > 0.8
+
+
+@pytest.mark.parametrize("sight", [8, -1])
+def test_the_paper_s_encoding_and_negative_numbers_are_refused(sight: int) -> None:
+    with pytest.raises(UserError, match=f"sight = {sight}"):
+        ModelConfig(sight=sight).check()
+
+
+def test_a_net_that_speaks_token_by_token_sees_the_same(make_net: Callable[..., Denoiser]) -> None:
+    net = make_net(paradigm="s-a", horizon=1, patch=8, attention="causal", sight=4)
+    assert net.sight is not None
+    torch.nn.init.normal_(net.sight.lines)
+    given = torch.from_numpy(states.board_row(chess.Board(), chess.WHITE)[None].astype(np.int64))
+    record = torch.cat([given, torch.tensor([[len(moves.MOVES) + 1]])], dim=1)
+    process, decoding = make_process("autoregressive", 1), Decoding(legal=False)
+    sample = process.sample(net, given, net.layout, decoding, torch.Generator())
+    assert sample.raw_move_logits is not None
+    with torch.inference_mode():
+        wanted = net(record)["action"][0, 0]
+    assert torch.allclose(sample.raw_move_logits[0], wanted, atol=1e-5)
