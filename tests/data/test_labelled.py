@@ -71,6 +71,9 @@ def test_what_cannot_be_read_is_the_users_error(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere", tmp_path):
         with pytest.raises(UserError, match="no labelled positions"):
             list(read_labelled(path))
+    (tmp_path / "puzzles.csv.zst").write_bytes(b"")
+    with pytest.raises(UserError, match=r"diffusearch label .*puzzles\.csv\.zst --out"):
+        list(read_labelled(tmp_path / "puzzles.csv.zst"))
     with pytest.raises(UserError, match="lacks the columns cp"):
         list(read_labelled(plain(tmp_path, cp=None)))
     with pytest.raises(UserError, match="unknown split"):

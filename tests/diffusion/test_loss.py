@@ -15,7 +15,7 @@ from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.autoregressive import Autoregressive
 from diffusearch.diffusion.gaussian import Gaussian
-from diffusearch.diffusion.loss import LossConfig, cross_entropy
+from diffusearch.diffusion.loss import LossConfig, cross_entropy, variable_weights
 from diffusearch.diffusion.multinomial import Multinomial
 from diffusearch.diffusion.process import make_process
 from diffusearch.diffusion.schedule import alpha, time_weight
@@ -27,7 +27,8 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 def batch_of(tokens: list[list[int]], known: list[list[bool]] | None = None) -> Batch:
     x = torch.tensor(tokens)
     told = torch.ones_like(x, dtype=torch.bool) if known is None else torch.tensor(known)
-    return Batch(x, told, torch.ones(len(x), 1, dtype=torch.bool), torch.full((len(x),), -1))
+    everyone = torch.ones(len(x), 1, dtype=torch.bool)
+    return Batch(x, told, everyone, torch.full((len(x),), -1), ~everyone[:, 0])
 
 
 def test_hand_worked_example(tiny_layout) -> None:
@@ -193,6 +194,18 @@ def test_changed_squares_weigh_more(make_net) -> None:
     plain = cross_entropy(logits, batch, layout, noised, torch.ones(1), LossConfig())
     more = cross_entropy(logits, batch, layout, noised, torch.ones(1), LossConfig(changed=5.0))
     assert float(more.total / plain.total) == pytest.approx((62 + 2 * 5) / 64)  # e2 and e4
+
+
+@pytest.mark.parametrize(("uci", "changed"), [("e2e4", {"clock"}), ("g1f3", set()), ("h1h3", {"castling"})])
+def test_rights_and_clocks_that_change_weigh_more(make_net, uci: str, changed: set[str]) -> None:
+    """What happens at every move anyhow does not: the side changes, the clock counts on."""
+    layout = make_net(horizon=2).layout
+    batch = chess_batch(layout, [Line("4k3/8/8/8/8/8/4P3/4K1NR w K - 3 9", [uci])])
+    weights = variable_weights(batch, layout, LossConfig(changed=5.0))
+    state = layout.segment("s", 1)
+    assert state is not None
+    span = range(state.start + 64, state.start + len(layout.encoding.slots))
+    assert {layout.types[variable] for variable in span if weights[0, variable] == 5.0} == changed
 
 
 def test_root_without_legal_moves_gives_a_finite_loss(make_net) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import chess
 import pytest
 import torch
@@ -11,7 +13,7 @@ from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.loss import LossConfig
-from diffusearch.diffusion.views import glance, newest
+from diffusearch.diffusion.views import first_state, glance, newest
 from diffusearch.tokens.layout import Layout, layout
 
 
@@ -42,7 +44,7 @@ def test_a_glance_is_the_loss_of_the_first_move_with_nothing_behind(make_net) ->
     assert float(losses.total.detach()) == pytest.approx(float(alone.total.detach()), rel=1e-5)
     other = batch.tokens.clone()
     other[:, near.variables :] = 0  # whatever comes later
-    changed = Batch(other, batch.known, batch.legal, batch.value)
+    changed = replace(batch, tokens=other)
     again = glance(net, changed, net.layout, config, net.read_root(other, net.layout))
     assert float(again.total.detach()) == float(losses.total.detach())
 
@@ -82,6 +84,22 @@ def _after_times(shape: Layout, seed: int) -> torch.Generator:
     torch.rand((2, shape.variables), generator=generator)
     torch.rand((2, 1), generator=generator)
     return generator
+
+
+def test_behind_a_move_that_was_tried_only_the_state_is_learnt(make_net) -> None:
+    net = make_net("prefix", horizon=2)
+    batch = replace(some_batch(net.layout), tried=torch.tensor([True, True]))
+    behind, state = first_state(net.layout)
+    x = torch.where(behind, torch.from_numpy(net.layout.sizes), batch.tokens)
+    logits, by_hand = net(x), 0.0
+    for group in net.layout.groups:
+        log_p = logits[group.type].log_softmax(-1).gather(-1, batch.tokens[:, group.variables, None])[..., 0]
+        by_hand -= float((log_p * state[group.variables]).sum().detach())
+    config = LossConfig(time_weight="constant", legal_root=True, legality=1.0, glance=1.0)
+    losses, _ = Absorbing().loss(net, batch, net.layout, config, torch.Generator().manual_seed(3))
+    assert float(losses.total.detach()) == pytest.approx(by_hand / (2 * net.layout.predicted), rel=1e-5)
+    with pytest.raises(ValueError, match="imagine no state"):
+        first_state(layout("s-aa", 2, "compact", 8))
 
 
 def test_ply_by_ply_the_record_grows(make_net) -> None:

@@ -6,11 +6,12 @@ import os
 import shutil
 from pathlib import Path
 
+import chess
 import pytest
 
 from diffusearch.errors import UserError
 from diffusearch.training.recipe import recipe_from_dict
-from diffusearch.training.sources import open_sources, records_of
+from diffusearch.training.sources import lines_of, open_sources, records_of
 
 LABELLED = Path(__file__).parents[1] / "fixtures" / "labelled"
 
@@ -73,3 +74,23 @@ def test_a_recipes_sources(labelled: Path, tmp_path: Path) -> None:
         open_sources(recipe_from_dict({}), lambda line: None)
     with pytest.raises(UserError, match="nowhere"):
         open_sources(recipe_from_dict({"data": {"sources": [{"path": str(tmp_path / "nowhere")}]}}), lambda line: None)
+
+
+def test_later_plies_of_a_line_are_records_of_their_own(labelled: Path, tmp_path: Path) -> None:
+    cache = str(tmp_path / "cache")
+    whole, later = (list(lines_of(labelled, "train", False, ply)) for ply in (0, 1))
+    lasting = [line for line in whole if len(line.moves) > 1]
+    assert len(later) == len(lasting) > 100
+    for line, rest in zip(lasting[:20], later, strict=False):
+        board = chess.Board(line.fen)
+        board.push_uci(line.moves[0])
+        assert rest.fen == board.fen()
+        assert list(rest.moves) == list(line.moves[1:])
+        assert list(rest.values) == list(line.values[1:])
+    records = records_of(labelled, 2, "train", cache, False, lambda line: None, 1)
+    assert len(records) == len(later)
+    assert records.folder != records_of(labelled, 2, "train", cache, False, lambda line: None).folder
+    with pytest.raises(UserError, match="begin where they begin"):
+        records_of(records.folder, 2, "train", cache, False, lambda line: None, 1)
+    with pytest.raises(UserError, match="only ply 0"):
+        records_of(labelled, 2, "train", cache, True, lambda line: None, 1)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from diffusearch.data.labelling import Row
 from diffusearch.data.positions import SPLITS, over, split_of
 from diffusearch.data.shards import SCHEMA
+from diffusearch.data.streams import bare_name
 from diffusearch.errors import UserError
 
 NEEDED = ("fen", "line", "cp", "mate", "nodes", "pool", "game", "ply", "played")
@@ -30,6 +31,9 @@ def labelled_files(path: str | Path) -> list[Path]:
         raise UserError(
             f"no labelled positions at {path}; give a Parquet file or a folder that `diffusearch label` made"
         )
+    if Path(bare_name(str(path))).suffix in (".csv", ".pgn"):
+        words = "their own moves with --future played, or an oracle's"
+        raise UserError(f"{path} must be labelled first ({words}): `diffusearch label {path} --out FOLDER`")
     return files
 
 

@@ -31,10 +31,12 @@ class Batch:
     known: torch.Tensor  # [batch, variables] bool: whether the token is known (else no loss, always noised)
     legal: torch.Tensor  # [batch, moves + 1] bool: the root's legal moves in the layout's frame
     value: torch.Tensor  # [batch] int64: bin of the root's value, -1 if unknown
+    tried: torch.Tensor  # [batch] bool: the first move is not the oracle's, only the state behind it is to be learnt
 
     def truncated(self, layout: Layout) -> Batch:
         """The same records in the layout of a shorter horizon."""
-        return Batch(self.tokens[:, : layout.variables], self.known[:, : layout.variables], self.legal, self.value)
+        end = layout.variables
+        return Batch(self.tokens[:, :end], self.known[:, :end], self.legal, self.value, self.tried)
 
 
 def source_rows(count: int, start: int, size: int, seed: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -147,4 +149,5 @@ def tokenise(arrays: dict[str, npt.NDArray[Any]], layout: Layout) -> Batch:
         torch.from_numpy(known),
         torch.from_numpy(legal),
         torch.from_numpy(np.where(value == UNKNOWN, -1, value)),
+        torch.from_numpy(arrays.get("tried", np.zeros(count, dtype=bool))),
     )

@@ -13,7 +13,7 @@ from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
 from diffusearch.diffusion.sampling import Sample, denoise
 from diffusearch.diffusion.schedule import draw_times, time_weight
-from diffusearch.diffusion.views import glance, newest
+from diffusearch.diffusion.views import first_state, glance, newest
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.layout import Layout
 
@@ -39,9 +39,13 @@ class Absorbing:
         t = draw_times(len(batch.tokens), self.timesteps, generator, full_noise)
         x, noised = self.corrupt(batch.tokens, layout, t, generator)
         masks, counted = torch.from_numpy(layout.sizes), noised
-        if config.growing > 0 and layout.horizon > 1:
-            grown = torch.rand((len(t), 1), generator=generator) < config.growing
+        tried = batch.tried[:, None]
+        if (config.growing > 0 or bool(tried.any())) and layout.horizon > 1:
+            grown = (torch.rand((len(t), 1), generator=generator) < config.growing) | tried
             later, last = newest(layout, len(t), generator)
+            if bool(tried.any()):
+                behind, state = first_state(layout)
+                later, last = torch.where(tried, behind, later), torch.where(tried, state, last)
             x = torch.where(grown, torch.where(later, masks, batch.tokens), x)
             counted = torch.where(grown, last, noised)
         unknown = ~batch.known  # noised whatever t is, and without loss

@@ -21,7 +21,7 @@ class LossConfig:
     time_weight: str = "linear"  # lambda_t: "constant", "reciprocal" or "linear" (paper)
     action: float = 1.0  # weight of a move
     state: float = 1.0  # weight of a variable of a state
-    changed: float = 1.0  # further factor for squares that differ from the state before
+    changed: float = 1.0  # further factor for what is not as it would be if nothing had moved: squares, rights, clocks
     value: float = 1.0  # weight of a value, and of the auxiliary value of the root
     focal: float = 0.0  # exponent gamma of the token-level focal factor (1 - p)^gamma; 0 = off
     legal_root: bool = False  # softmax of the first move over the root's legal moves only
@@ -48,10 +48,13 @@ def variable_weights(batch: Batch, layout: Layout, config: LossConfig) -> Tensor
     )
     out = weights.expand(len(batch.tokens), -1) * batch.known
     if config.changed != 1.0:
+        slots = len(layout.encoding.slots)
+        factor, summand = (torch.from_numpy(array) for array in layout.encoding.unmoved)
         states = [segment.start for segment in layout.segments if segment.kind == "s"]
         for before, after in pairwise(states):
-            moved = batch.tokens[:, after : after + 64] != batch.tokens[:, before : before + 64]
-            out[:, after : after + 64] *= 1.0 + (config.changed - 1.0) * moved
+            unmoved = batch.tokens[:, before : before + slots] * factor + summand
+            moved = batch.tokens[:, after : after + slots] != unmoved
+            out[:, after : after + slots] *= 1.0 + (config.changed - 1.0) * moved
     return out
 
 

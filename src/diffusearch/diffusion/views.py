@@ -1,7 +1,8 @@
-"""Two views of a record that decoding ply by ply meets, and that evenly spread noise hardly ever shows.
+"""Views of a record that decoding ply by ply meets, and that evenly spread noise hardly ever shows.
 
 At a glance there is the root and its noised move, and nothing behind: what a policy sees. Under prefix attention the
-root is computed anyhow, so this costs one place. Growing, everything is clean but the newest state or move.
+root is computed anyhow, so this costs one place. Growing, everything is clean but the newest state or move. Behind a
+move that was only tried, the state is all there is to learn.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ def glance(net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, root
     count, noised = len(batch.tokens), torch.arange(near.variables) >= near.given_variables
     x = torch.where(noised, torch.from_numpy(near.sizes), batch.tokens[:, : near.variables])
     logits = net.logits(net.hidden(x, near, root), near, tokens=x)
-    return cross_entropy(logits, batch.truncated(near), near, noised.expand(count, -1), torch.ones(count), config)
+    counted = noised & ~batch.tried[:, None]
+    return cross_entropy(logits, batch.truncated(near), near, counted, torch.ones(count), config)
 
 
 def newest(layout: Layout, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -32,3 +34,13 @@ def newest(layout: Layout, count: int, generator: torch.Generator) -> tuple[Tens
     index = torch.arange(layout.variables)
     later = index >= starts[which]
     return later, later & (index < starts[which + 1])
+
+
+def first_state(layout: Layout) -> tuple[Tensor, Tensor]:
+    """[variables] each: what lies behind the first move, and of that the first imagined state."""
+    state = layout.segment("s", 1)
+    if state is None:
+        raise ValueError("records of this layout imagine no state: nothing is learnt from moves that are tried")
+    index = torch.arange(layout.variables)
+    behind = index >= state.start
+    return behind, behind & (index < state.start + len(layout.encoding.slots))

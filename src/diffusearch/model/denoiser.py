@@ -31,6 +31,7 @@ class ModelConfig:
     sight: int = 0  # numbers that a square of the root gathers along its lines (sight.py; compact encoding); 0: none
     root_value: bool = False  # an auxiliary head for the value of the root
     grounded: bool = False  # imagined states start from the state before (grounding.py; prefix attention)
+    rights: bool = False  # imagined rights are also read off the squares that moves touch (rights.py; grounded)
     trunk: TrunkConfig = field(default_factory=TrunkConfig)
 
     def check(self) -> None:
@@ -49,6 +50,8 @@ class ModelConfig:
             raise UserError(f"head = 'vocabulary' needs patch = 1, not {self.patch}: use 'typed' or 'squares'")
         if self.grounded and self.trunk.attention != "prefix":
             raise UserError(f"grounded = true needs attention = 'prefix', not {self.trunk.attention!r}")
+        if self.rights and not self.grounded:
+            raise UserError("rights = true needs grounded = true: rights are lost from the state before")
         if self.standing and (self.encoding != "compact" or self.head == "vocabulary"):
             raise UserError("standing = true needs encoding = 'compact' and head = 'typed' or 'squares'")
         if self.sight < 0:
@@ -95,7 +98,13 @@ class Denoiser(nn.Module):
         self.sight = Sight(self.layout, width, config.sight) if config.sight else None
         self.trunk = Trunk(config.trunk)
         self.heads = Heads(
-            self.layout, width, config.head, config.head_width, copy=config.grounded, standing=config.standing
+            self.layout,
+            width,
+            config.head,
+            config.head_width,
+            copy=config.grounded,
+            rights=config.rights,
+            standing=config.standing,
         )
         self.root_value = nn.Linear(width, BINS) if config.root_value else None
         self.grounding = Grounding(self.layout, width) if config.grounded else None

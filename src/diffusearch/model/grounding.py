@@ -14,6 +14,8 @@ Nothing here knows how pieces move, what castling or en passant is, or what beco
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -23,13 +25,20 @@ from diffusearch.model.embedding import Embedding
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout
 
-# [batch, variables] each, for the variables of states: the token if nothing moved, the piece that the move puts down,
-# and whether the move leaves this square, reaches it, or neither
-Copies = tuple[Tensor, Tensor, Tensor]
 NEITHER, LEFT, REACHED = range(3)
 
 _UNKNOWN = 13  # behind the 13 codes of a square: the move is noised, or the game is over
 _NOTHING = 1 << 20  # behind every vocabulary: nothing is copied
+
+
+class Copies(NamedTuple):
+    """What is known of the variables of imagined states before any place is computed: [batch, variables] each."""
+
+    stays: Tensor  # the token if nothing moved
+    arrives: Tensor  # the piece that the move puts down
+    touched: Tensor  # whether the move leaves this square, reaches it, or neither
+    left: Tensor  # the slot of the square that the move leaves,
+    reached: Tensor  # and of the one that it reaches; behind the last slot: none is known
 
 
 def follow_states(tokens: Tensor, layout: Layout) -> tuple[list[Tensor], list[Tensor]]:
@@ -96,23 +105,24 @@ class Grounding(nn.Module):
     def copies(self, tokens: Tensor, layout: Layout, before: list[Tensor], known: list[Tensor]) -> Copies:
         """What can be copied into the states of a record, of which `follow_states` gave the other two."""
         slots = before[0].shape[1]
-        stays, arrives, touched = (
-            tokens.new_full((tokens.shape[0], layout.variables), fill) for fill in (0, _NOTHING, NEITHER)
-        )
+        fills = (0, _NOTHING, NEITHER, slots, slots)
+        copies = Copies(*(tokens.new_full((tokens.shape[0], layout.variables), fill) for fill in fills))
         for segment in layout.segments:
             if segment.kind != "s":
                 continue
-            stays[:, segment.start : segment.start + slots] = before[segment.ply]
+            here = slice(segment.start, segment.start + slots)
+            copies.stays[:, here] = before[segment.ply]
             move = layout.segment("a", segment.ply - 1)
             if move is not None and move.start < tokens.shape[1]:
                 played = tokens[:, move.start]
                 left, reached = self.left[played], self.reached[played]
                 piece = _standing(known[segment.ply - 1], left) + self.promotes[played]
-                arrives[:, segment.start : segment.start + 64] = piece[:, None]
-                here = tokens.new_full((tokens.shape[0], slots + 1), NEITHER)  # the last column: no square
-                here.scatter_(1, left[:, None], LEFT).scatter_(1, reached[:, None], REACHED)
-                touched[:, segment.start : segment.start + slots] = here[:, :-1]
-        return stays, arrives, touched
+                copies.arrives[:, segment.start : segment.start + 64] = piece[:, None]
+                touched = tokens.new_full((tokens.shape[0], slots + 1), NEITHER)  # the last column: no square
+                touched.scatter_(1, left[:, None], LEFT).scatter_(1, reached[:, None], REACHED)
+                copies.touched[:, here] = touched[:, :-1]
+                copies.left[:, here], copies.reached[:, here] = left[:, None], reached[:, None]
+        return copies
 
     def _pieces(self, move: Tensor, state: Tensor) -> Tensor:
         """Moves [batch] played in states [batch, slots] -> the vectors [batch, width] of what they move and meet."""

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from diffusearch.model.embedding import Embedding
 from diffusearch.model.grounding import Copies
+from diffusearch.model.rights import Rights
 from diffusearch.model.standing import Standing
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Group, Layout
@@ -63,7 +64,15 @@ class Heads(nn.Module):
     """All output heads of a denoiser."""
 
     def __init__(
-        self, layout: Layout, width: int, kind: str, inner: int, *, copy: bool = False, standing: bool = False
+        self,
+        layout: Layout,
+        width: int,
+        kind: str,
+        inner: int,
+        *,
+        copy: bool = False,
+        rights: bool = False,
+        standing: bool = False,
     ) -> None:
         super().__init__()
         self.kind = kind
@@ -79,6 +88,7 @@ class Heads(nn.Module):
         self.copy = nn.ModuleDict({t: nn.Linear(width, 2 * layout.per_place(t)) for t in states}) if copy else None
         # and what they start from on a square that the move leaves or reaches: not what was there, but what arrives
         self.touched = nn.Parameter(torch.tensor([[0.0, 0.0], [-12.0, 0.0], [-12.0, 12.0]])) if copy else None
+        self.rights = Rights(sizes["castling"]) if rights and "castling" in sizes else None
         for name, parameter in self.named_parameters():
             if name.startswith("copy."):
                 nn.init.zeros_(parameter)
@@ -121,13 +131,15 @@ class Heads(nn.Module):
             if gates is not None:
                 if copies is None:
                     raise ValueError("a grounded model needs the record's tokens to predict states")
-                *tokens, touched = (copy[:, variables] for copy in copies)
+                stays, arrives, touched, left, reached = (copy[:, variables] for copy in copies)
                 assert self.touched is not None
                 gates = gates + F.embedding(touched, self.touched)
                 wider = F.pad(logits, (0, 1))  # the last column takes what is not known
-                for gate, copied in zip(gates.to(logits.dtype).split(1, dim=-1), tokens, strict=True):
+                for gate, copied in zip(gates.to(logits.dtype).split(1, dim=-1), (stays, arrives), strict=True):
                     wider = wider.scatter_add(-1, copied[..., None].clamp(max=group.size), gate)
                 logits = wider[..., :-1]
+                if group.type == "castling" and self.rights is not None:
+                    logits = logits + self.rights(stays, left, reached).to(logits.dtype)
             if group.type == "action" and self.source_target is not None:
                 batch, count, width = here.shape
                 squares = hidden[:, state].view(batch * count, -1, width)

@@ -21,6 +21,7 @@ import torch.nn.functional as F
 
 from diffusearch.data.loader import Batch, Mixture, mirrored, tokenise
 from diffusearch.data.records import Records
+from diffusearch.data.tried import try_moves
 from diffusearch.diffusion.process import make_process
 from diffusearch.errors import UserError
 from diffusearch.files import write_whole
@@ -124,7 +125,10 @@ class Training:
         rng = np.random.default_rng([self.recipe.seed, step, 78])
         if self.recipe.data.mirror:
             arrays = mirrored(arrays, rng.random(len(arrays["known"])) < 0.5)
-        return tokenise(arrays, self.net.layout.truncated(self.horizon(step)))
+        layout = self.net.layout.truncated(self.horizon(step))
+        if self.recipe.data.tried and layout.segment("s", 1) is not None:
+            arrays = try_moves(arrays, self.recipe.data.tried, rng)
+        return tokenise(arrays, layout)
 
     def take_step(self) -> Report:
         """One optimiser step on one batch."""

@@ -34,8 +34,9 @@ class ProcessConfig:
 class SourceConfig:
     """One source of records."""
 
-    path: str = ""  # a labelled folder or Parquet file, a puzzle CSV, a PGN of engine games, or a records folder
+    path: str = ""  # a labelled folder (`diffusearch label`), a Parquet file like it, or a records folder
     weight: float = 1.0  # its share of every batch, relative to the others
+    ply: int = 0  # records begin so many plies into each line: an oracle's line has an answer for each of its positions
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class DataConfig:
     sources: tuple[SourceConfig, ...] = ()
     validation: str = ""  # records to measure on; empty: the validation split of the first source
     cache: str = ""  # where records are replayed to; empty: next to each source
+    tried: float = 0.0  # share of records with imagined states that learn the one behind a random legal move instead
     mirror: bool = False  # mirror the files of half of the records in which nobody may castle (compact encoding only)
 
 
@@ -168,6 +170,10 @@ def _check(recipe: Recipe) -> None:
         raise UserError(
             f"process.kind = 'autoregressive' needs model.trunk.attention = 'causal', not {model.trunk.attention!r}"
         )
+    if not 0.0 <= recipe.data.tried <= 1.0:
+        raise UserError(f"data.tried is a share of records, from 0 to 1, not {recipe.data.tried}")
+    if recipe.data.tried and process.kind not in ("absorbing", "direct"):
+        raise UserError(f"data.tried holds a move fixed, which process.kind = {process.kind!r} cannot: use 'absorbing'")
     if process.kind in ("multinomial", "gaussian") and (model.root_value or model.paradigm in ("s-v", "sa-v")):
         # values are read off a record whose future is masked, and these processes know no mask
         raise UserError(f"process.kind = {process.kind!r} cannot learn root values: use 'absorbing' or 'direct'")

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import chess
+
 from diffusearch.data.labelled import labelled_files, read_labelled
 from diffusearch.data.records import Line, Records, write_records
 from diffusearch.data.scores import Score, parse_actions, parse_values
@@ -26,7 +28,7 @@ def open_sources(recipe: Recipe, say: Say) -> tuple[list[Records], Records | Non
     if not data.sources:
         raise UserError(f"the recipe {recipe.name!r} names no data: give data.sources a path")
     by_action = recipe.model.paradigm == "sa-v"
-    records = [records_of(Path(s.path), horizon, "train", data.cache, by_action, say) for s in data.sources]
+    records = [records_of(Path(s.path), horizon, "train", data.cache, by_action, say, s.ply) for s in data.sources]
     for one in records:
         if len(one) == 0:
             raise UserError(f"{one.folder} holds no record to train on: label more games")
@@ -36,15 +38,21 @@ def open_sources(recipe: Recipe, say: Say) -> tuple[list[Records], Records | Non
     return records, validation if len(validation) else None
 
 
-def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool, say: Say) -> Records:
+def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool, say: Say, ply: int = 0) -> Records:
     """The records of a labelled set's split, or of a records folder as it is; replayed if that was not done yet."""
+    if ply < 0 or (ply and by_action):
+        raise UserError(f"{path} cannot begin at ply {ply}: a line has plies from 0 on, and scored actions only ply 0")
     if (path / "records.json").exists():
+        if ply:
+            raise UserError(
+                f"{path} holds records, which begin where they begin: give the labelled set with ply = {ply}"
+            )
         records = Records(path)
         if records.horizon < horizon:
             raise UserError(f"{path} has horizon {records.horizon}, the model needs {horizon}: make it anew")
         return records
     fingerprint = _fingerprint(path)
-    name = f"records-h{horizon}-{split}" + ("-actions" if by_action else "")
+    name = f"records-h{horizon}-{split}" + ("-actions" if by_action else "") + (f"-ply{ply}" if ply else "")
     home = Path(cache) / fingerprint[:12] if cache else path if path.is_dir() else path.with_suffix(".records")
     folder = home / name
     try:
@@ -58,7 +66,7 @@ def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool
             return Records(folder)
         shutil.rmtree(folder)  # the labels have changed since
     say(f"replaying {path} ({split}, horizon {horizon}) to {folder}")
-    lines, workers = lines_of(path, split, by_action), os.cpu_count() or 1
+    lines, workers = lines_of(path, split, by_action, ply), os.cpu_count() or 1
     count = write_records(lines, folder, horizon, workers=workers, source=fingerprint)
     say(f"{count} records")
     return Records(folder)
@@ -70,14 +78,33 @@ def _fingerprint(path: Path) -> str:
     return hashlib.sha256(json.dumps([str(path.resolve()), facts]).encode()).hexdigest()
 
 
-def lines_of(path: Path, split: str, by_action: bool) -> Iterator[Line]:
-    """What a labelled set's split teaches: the oracle's line from each row, or (by action) every scored move alone."""
+def lines_of(path: Path, split: str, by_action: bool, ply: int = 0) -> Iterator[Line]:
+    """What a labelled set's split teaches: the oracle's line from each row, or (by action) every scored move alone.
+
+    Lines begin at a ply of theirs; those that are over by then are left out.
+    """
     for row in read_labelled(path, split):
         if by_action:
             for move, score in parse_actions(row["actions"] or "").items():
                 yield Line(row["fen"], [move], [value_bin(score.win())])
         else:
-            yield Line(row["fen"], row["line"].split(), _values(row), row["states"] or ())
+            line = Line(row["fen"], row["line"].split(), _values(row), row["states"] or ())
+            if not ply:
+                yield line
+            elif len(line.moves) > ply:
+                yield _later(line, ply)
+
+
+def _later(line: Line, ply: int) -> Line:
+    """The rest of a line from one of its plies on."""
+    if len(line.states) >= ply:
+        fen = line.states[ply - 1]
+    else:
+        board = chess.Board(line.fen)
+        for move in line.moves[:ply]:
+            board.push_uci(move)
+        fen = board.fen()
+    return Line(fen, line.moves[ply:], line.values[ply:], line.states[ply:])
 
 
 def _values(row: dict[str, Any]) -> list[int | None]:

@@ -31,7 +31,7 @@ def validate(training: Training, records: Records, limit: int) -> Validation:
     """Action accuracy in one step and decoded (256 records), raw legality, and value error, of the weights to use."""
     sums: dict[str, list[float]] = {}
     count = min(limit, len(records))
-    with _weights_to_use(training):
+    with weights_to_use(training):
         for start in range(0, count, _PIECE):
             arrays = records.take(np.arange(start, min(start + _PIECE, count)))
             for name, (values, counts) in _measure(training, tokenise(arrays, training.net.layout), start == 0).items():
@@ -43,7 +43,7 @@ def validate(training: Training, records: Records, limit: int) -> Validation:
 
 
 @contextmanager
-def _weights_to_use(training: Training) -> Iterator[None]:
+def weights_to_use(training: Training) -> Iterator[None]:
     """The network holds the weights to use for a while (the average where there is one)."""
     net, chosen = training.net, training.weights()
     kept = {name: p.detach().clone() for name, p in net.named_parameters()}
