@@ -1,12 +1,16 @@
 """One 20-step decode of the paper's model at batch 1, against 20 full-vocabulary passes of a `transformers` GPT-2.
 
-All have the same weights and decode easy-first with carried-over tokens; the plain one computes all logits of all
-places at every step. Ours is measured exact, with the memory of fixed places (cache), and with that and 8-bit weights,
-in turns. Prints the ratios of the medians, and in how many positions each chooses the plain one's move.
+All have the same weights and decode in the same order with carried-over tokens; the plain one computes all logits of
+all places at every step. Ours is measured exact, with the memory of fixed places (cache), and with that and 8-bit
+weights, in turns. Prints the ratios of the medians, in how many positions each chooses the plain one's move, and how
+much of the plain one's future it imagines.
 
-    python benchmarks/decoding_speed.py [--run RUN] [--positions 20] [--threads 0]
+    python benchmarks/decoding_speed.py [--run RUN] [--order left-to-right] [--positions 20] [--threads 0]
 
-Without --run (a run of the shape of recipes/paper-10k.toml) the weights are random, and a poor judge of moves.
+Left to right, the first of the twenty calls fixes the move, with nothing kept from before: in floats it is the plain
+one's, whatever the weights. Easy first (the paper's order, the default) squares may be fixed before it, with what was
+kept of older calls. Without --run (a run of the shape of recipes/paper-10k.toml) the weights are random, and there a
+poor judge of moves.
 """
 
 from __future__ import annotations
@@ -61,8 +65,8 @@ def same_weights(net: Denoiser) -> GPT2LMHeadModel:
 
 
 @torch.inference_mode()
-def plain_decode(plain: GPT2LMHeadModel, net: Denoiser, given: Tensor, allowed: Tensor) -> int:
-    """The first move after 20 whole passes."""
+def plain_decode(plain: GPT2LMHeadModel, net: Denoiser, given: Tensor, allowed: Tensor, order: str) -> Tensor:
+    """The future's tokens [targets] after 20 whole passes; the first is the move."""
     layout = net.layout
     base, _ = net.embedding.indices(layout)
     sizes = torch.from_numpy(layout.sizes)
@@ -81,11 +85,13 @@ def plain_decode(plain: GPT2LMHeadModel, net: Denoiser, given: Tensor, allowed: 
         log_p = logits.masked_fill(~inside, float("-inf")).log_softmax(-1)
         best, token = log_p.max(-1)
         keep = targets - targets * after // STEPS
+        if order == "left-to-right":
+            best = -torch.arange(targets, dtype=torch.float32)
         chosen = best.masked_fill(visible, float("inf")).topk(keep).indices
         fresh = torch.zeros_like(visible).index_fill_(0, chosen, True) & ~visible
         x[fixed:] = torch.where(fresh, token - base[fixed:], x[fixed:])
         visible |= fresh
-    return int(x[fixed])
+    return x[fixed:]
 
 
 def positions(count: int) -> list[chess.Board]:
@@ -105,6 +111,7 @@ def positions(count: int) -> list[chess.Board]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--run", type=Path)
+    parser.add_argument("--order", choices=("confidence", "left-to-right"), default="confidence")
     parser.add_argument("--positions", type=int, default=20)
     parser.add_argument("--threads", type=int, default=0, help="0: torch's choice")
     arguments = parser.parse_args()
@@ -120,32 +127,36 @@ def main() -> None:
             for parameter in run.net.parameters():
                 parameter.mul_(2.0)  # fresh weights answer nearly alike: give them opinions
     plain, small = same_weights(run.net), run.quantised()
-    ours = {
-        "exact": (run, Decoding(steps=STEPS)),
-        "cache": (run, Decoding(steps=STEPS, cache=True)),
-        "cache, 8 bits": (small, Decoding(steps=STEPS, cache=True)),
-        "cache, 3 ahead": (run, Decoding(steps=STEPS, cache=True, ahead=3)),
-        "cache, 3 ahead, 8 bits": (small, Decoding(steps=STEPS, cache=True, ahead=3)),
+    choices = {
+        "exact": (run, {}),
+        "cache": (run, {"cache": True}),
+        "cache, 8 bits": (small, {"cache": True}),
+        "cache, 3 ahead": (run, {"cache": True, "ahead": 3}),
+        "cache, 3 ahead, 8 bits": (small, {"cache": True, "ahead": 3}),
     }
-    seconds: dict[str, list[float]] = {name: [] for name in ("plain", *ours)}
-    same = dict.fromkeys(seconds, 0)
+    seconds: dict[str, list[float]] = {name: [] for name in ("plain", *choices)}
+    same, alike = dict.fromkeys(seconds, 0), dict.fromkeys(seconds, 0.0)
     for board in positions(arguments.positions):
         given, allowed = run.given([board], run.layout), run.allowed([board], None)
         began = time.perf_counter()
-        move = plain_decode(plain, run.net, given, allowed)
+        future = plain_decode(plain, run.net, given, allowed, arguments.order)
         seconds["plain"].append(time.perf_counter() - began)
-        same["plain"] += 1
-        for name, (net, decoding) in ours.items():
+        same["plain"], alike["plain"] = same["plain"] + 1, alike["plain"] + 1.0
+        for name, (net, options) in choices.items():
+            decoding = Decoding(steps=STEPS, order=arguments.order, **options)
             began = time.perf_counter()
             sample = net.process.sample(net.net, given, net.layout, decoding, torch.Generator(), allowed)
             seconds[name].append(time.perf_counter() - began)
-            same[name] += int(sample.tokens[0, run.layout.given_variables]) == move
+            ours = sample.tokens[0, run.layout.given_variables :]
+            same[name] += int(ours[0] == future[0])
+            alike[name] += float((ours == future).double().mean())
     middle = {name: statistics.median(times) for name, times in seconds.items()}
-    weights = f"weights of {run.name}" if arguments.run else "random weights"
-    print(f"threads {torch.get_num_threads()}, {STEPS} steps, {run.layout.places} places, {weights}")
+    weights, count = f"weights of {run.name}" if arguments.run else "random weights", arguments.positions
+    shape = f"{STEPS} steps, {run.layout.places} places"
+    print(f"threads {torch.get_num_threads()}, {shape}, order {arguments.order}, {weights}")
     for name, value in middle.items():
-        ratio, hits = middle["plain"] / value, f"{same[name]} of {arguments.positions}"
-        print(f"{name:14s} {1000 * value:8.1f} ms a move, ratio {ratio:5.2f}, the same move in {hits}")
+        hits = f"the same move in {same[name]} of {count}, {100 * alike[name] / count:.1f} % of the future alike"
+        print(f"{name:22s} {1000 * value:8.1f} ms a move, ratio {middle['plain'] / value:5.2f}, {hits}")
 
 
 if __name__ == "__main__":
