@@ -24,7 +24,7 @@ import torch
 
 from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Records
-from diffusearch.diffusion.unfolding import masked
+from diffusearch.diffusion.roots import masked
 from diffusearch.training.checkpoint import start_from
 from diffusearch.training.loop import Training, World
 from diffusearch.training.optimiser import Average

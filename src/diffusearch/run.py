@@ -24,10 +24,10 @@ from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
 from diffusearch.diffusion.process import make_process
 from diffusearch.diffusion.reading import read_sample
-from diffusearch.diffusion.roots import Allowed, Roots, token_mask, tokens_of
+from diffusearch.diffusion.roots import Allowed, Roots, masked, token_mask, tokens_of
 from diffusearch.diffusion.sampling import Sample, reach
 from diffusearch.diffusion.turns import by_turns
-from diffusearch.diffusion.unfolding import BATCH, Unfolded, masked, unfold
+from diffusearch.diffusion.unfolding import BATCH, Unfolded, unfold
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.model.int8 import int8

@@ -12,6 +12,7 @@ from torch import Tensor
 from diffusearch.data.loader import Batch
 from diffusearch.diffusion.decoding import Decoding, choose, first_move
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
+from diffusearch.diffusion.roots import masked
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
@@ -55,8 +56,7 @@ class Autoregressive:
         _require_causal(net)
         decoding.refuse_easy_first("autoregressive")
         batch = len(given)
-        masks = torch.from_numpy(layout.sizes[layout.given_variables :]).expand(batch, -1)
-        x = torch.cat([given, masks], dim=1)
+        x = masked(given, layout)
         joint = torch.zeros(batch, dtype=torch.float64)
         action = layout.segment("a", 0)
         move_place = None if action is None or action.given else action.place

@@ -47,3 +47,9 @@ def token_mask(tokens: Sequence[Sequence[int]]) -> Tensor:
     rows = np.repeat(np.arange(len(tokens)), [len(own) for own in tokens])
     mask[rows, [token for own in tokens for token in own]] = True
     return torch.from_numpy(mask)
+
+
+def masked(given: Tensor, layout: Layout) -> Tensor:
+    """Given variables [n, given variables], everything else masked: [n, variables]."""
+    masks = torch.from_numpy(layout.sizes[layout.given_variables :]).expand(len(given), -1)
+    return torch.cat([given, masks], dim=1)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from diffusearch.diffusion.reading import Reader
-from diffusearch.diffusion.roots import Allowed, Roots, tokens_of
+from diffusearch.diffusion.roots import Allowed, Roots, masked, tokens_of
 from diffusearch.model.denoiser import Denoiser, Root
 from diffusearch.tokens.layout import Layout
 from diffusearch.tokens.states import InvalidState
@@ -90,12 +90,6 @@ def _states(
         except InvalidState:
             out.append(None)
     return out
-
-
-def masked(given: Tensor, layout: Layout) -> Tensor:
-    """Given variables [n, given variables], everything else masked: [n, variables]."""
-    masks = torch.from_numpy(layout.sizes[layout.given_variables :]).expand(len(given), -1)
-    return torch.cat([given, masks], dim=1)
 
 
 def _picked(root: Root, rows: Tensor) -> Root:

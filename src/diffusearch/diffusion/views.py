@@ -12,6 +12,7 @@ from torch import Tensor
 
 from diffusearch.data.loader import Batch
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
+from diffusearch.diffusion.roots import masked
 from diffusearch.model.denoiser import Denoiser, Root
 from diffusearch.tokens.layout import Layout
 
@@ -20,7 +21,7 @@ def glance(net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, root
     """The loss of the first move alone, behind a root that is computed already."""
     near = layout.truncated(1)
     count, noised = len(batch.tokens), torch.arange(near.variables) >= near.given_variables
-    x = torch.where(noised, torch.from_numpy(near.sizes), batch.tokens[:, : near.variables])
+    x = masked(batch.tokens[:, : near.given_variables], near)
     logits = net.logits(net.hidden(x, near, root), near, tokens=x)
     counted = noised & ~batch.tried[:, None]
     return cross_entropy(logits, batch.truncated(near), near, counted, torch.ones(count), config)

@@ -13,6 +13,7 @@ from torch import Tensor
 from diffusearch.data.loader import Batch, tokenise
 from diffusearch.data.records import Records
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.roots import masked
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.tokens.layout import Layout
 from diffusearch.tokens.values import BIN_VALUES
@@ -98,8 +99,7 @@ def _value(training: Training, batch: Batch) -> Tally:
     net, layout = training.net, training.net.layout
     value = layout.segment("v", 0)
     assert value is not None
-    masks = torch.from_numpy(layout.sizes[layout.given_variables :]).expand(len(batch.tokens), -1)
-    logits = net(torch.cat([batch.tokens[:, : layout.given_variables], masks], dim=1), layout)["value"][:, 0]
+    logits = net(masked(batch.tokens[:, : layout.given_variables], layout), layout)["value"][:, 0]
     return {"value error": (_value_error(logits, batch.tokens[:, value.start]), batch.known[:, value.start])}
 
 
