@@ -75,6 +75,17 @@ def test_values_of_any_position(make_run, paradigm: str) -> None:
     assert run.values([]).shape == (0,)
 
 
+def test_one_look_gives_priors_and_values(make_run) -> None:
+    run = make_run(root_value=True)
+    boards = [chess.Board(), chess.Board("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")]
+    assert run.looks
+    priors, values = run.look(boards)
+    assert values == pytest.approx(run.values(boards), abs=1e-6)
+    for one, other in zip(priors, run.priors(boards), strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
+    assert not make_run().looks
+
+
 def test_values_of_actions(make_run) -> None:
     board = chess.Board(MIDDLE)
     one, two = make_run("sa-v").action_values([board, board.mirror()])

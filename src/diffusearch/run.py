@@ -101,7 +101,17 @@ class Run:
 
     def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
         """For each position the probabilities of its legal moves, in one network call (sum 1)."""
+        return self._glance(boards)[0]
+
+    def look(self, boards: Sequence[chess.Board]) -> tuple[list[dict[chess.Move, float]], npt.NDArray[np.float64]]:
+        """`priors` and `values` in one network call, of a run that has both."""
+        priors, values = self._glance(boards)
+        return priors, np.array(values)
+
+    def _glance(self, boards: Sequence[chess.Board]) -> tuple[list[dict[chess.Move, float]], list[float]]:
+        """The shares of moves, and the values of the positions where the model has a root value."""
         out: list[dict[chess.Move, float]] = []
+        values: list[float] = []
         for part in _parts(boards):
             roots = Roots.of(part, self.layout)
             sample = self._sample(roots, Decoding(steps=1), self._nearest, torch.Generator(), None)
@@ -110,7 +120,14 @@ class Run:
             for row, own, tokens in zip(shares, roots.moves, roots.tokens, strict=True):
                 legal = row[tokens]
                 out.append(dict(zip(own, (legal / legal.sum()).tolist(), strict=True)))
-        return out
+            if sample.value_logits is not None:
+                values += (sample.value_logits.softmax(-1) @ torch.from_numpy(BIN_VALUES)).tolist()
+        return out, values
+
+    @property
+    def looks(self) -> bool:
+        """Whether `look` works: moves and the root's value are read off the same call."""
+        return self.net.root_value is not None and self.paradigm not in ("s-v", "sa-v")
 
     def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float64]:
         """Win probability of the side to move in each position [n]; the positions need not have legal moves."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -192,3 +192,31 @@ def test_no_simulation_at_all_plays_the_prior(hash_net: Any) -> None:
     search([tree], hash_net, hash_net, Settings(simulations=0))
     (priors,) = hash_net.priors([chess.Board()])
     assert tree.root.moves[ranking(tree.root, Settings())[0]] == max(priors, key=lambda move: priors[move])
+
+
+class TwoHeads:
+    """A network with both heads, which counts how it is asked."""
+
+    looks = True
+
+    def __init__(self, net: Any) -> None:
+        self.net, self.looked = net, 0
+
+    def look(self, boards: Sequence[chess.Board]) -> tuple[list[dict[chess.Move, float]], Any]:
+        self.looked += 1
+        return self.net.priors(boards), self.net.values(boards)
+
+    def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
+        raise AssertionError("asked twice")
+
+    def values(self, boards: Sequence[chess.Board]) -> Any:
+        raise AssertionError("asked twice")
+
+
+def test_one_network_with_both_heads_is_asked_once_and_finds_the_same(hash_net: Any) -> None:
+    settings = replace(Settings(), simulations=50)
+    net, tree, other = TwoHeads(hash_net), *(Tree(chess.Board(), settings.conventions) for _ in range(2))
+    search([tree], net, net, settings)
+    search([other], hash_net, hash_net, settings)
+    assert net.looked > 1
+    assert tree.root.visits.tolist() == other.root.visits.tolist()

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import chess
-import numpy as np
 
-from diffusearch.search.nets import Policy, Value
+from diffusearch.search.nets import Policy, Value, ask
 from diffusearch.search.node import Node, Tree
 from diffusearch.search.selection import Path
 
@@ -24,12 +23,11 @@ class Leaf:
 
 
 def expand(leaves: Sequence[Leaf], policy: Policy, value: Value) -> None:
-    """One call of each network for all leaves. A root that is restricted to some moves takes only their priors."""
+    """One call of the networks for all leaves. A root that is restricted to some moves takes only their priors."""
     if not leaves:
         return
     boards = [leaf.board for leaf in leaves]
-    priors = policy.priors(boards)
-    values = np.asarray(value.values(boards), dtype=np.float64)
+    priors, values = ask(boards, policy, value)
     for leaf, prior, worth in zip(leaves, priors, values.tolist(), strict=True):
         only = leaf.tree.only if leaf.node is leaf.tree.root else ()
         leaf.node.expand({move: prior[move] for move in only} if only else prior, worth)
