@@ -130,6 +130,14 @@ def test_a_mate_is_known_by_the_rules(mirrored: bool) -> None:
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
+def test_the_value_is_what_the_futures_say(mirrored: bool) -> None:
+    """Whoever is to move wins with 0.7, or so it seems; with the mate in sight it is more."""
+    board = position(MATE, mirrored)
+    (seen,) = Foresight(Steady(), (64,)).imagine([board], Decoding())
+    assert seen.value == pytest.approx(1.0 / (1.0 + math.exp(-(logit(0.7) + logit(1.0 - DOUBT)) / 2)))
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
 def test_a_mate_in_two_is_found_in_three_plies(mirrored: bool) -> None:
     likes = {"b1b8": 5.0, "b1b2": 3.0, "c6c7": 2.0, "b1a1": 2.0}
     net = Greedy(**{turned(uci) if mirrored else uci: weight for uci, weight in likes.items()})

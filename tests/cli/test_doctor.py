@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,15 @@ def test_exit_code_tells_whether_one_can_play(tiny_run: Path, monkeypatch: pytes
     said = json.loads(result.stdout)
     assert said["good"] is False
     assert [one["what"] for one in said["findings"] if one["needed"] and not one["good"]] == ["page"]
+
+
+def test_the_version_is_printed() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.output.split() == ["diffusearch", metadata.version("diffusearch")]
+
+
+def test_the_page_refuses_an_agent_that_is_not_there() -> None:
+    result = CliRunner().invoke(app, ["play", "--no-open", "--port", "0", "--agent", "nobody"])
+    assert isinstance(result.exception, UserError)
+    assert "nobody" in str(result.exception)

@@ -101,6 +101,25 @@ def test_stopping_by_the_clock_and_resuming_is_the_same(make_recipe, tmp_path: P
     same_files(tmp_path / "whole", tmp_path / "timed")
 
 
+def test_slow_runs_leave_checkpoints_between(make_recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step may take minutes: five of them at most are lost, and where checkpoints lie changes nothing."""
+    recipe = make_recipe(watch={"checkpoint_every": 1000})
+    train(recipe, tmp_path / "whole")
+    saved: list[int] = []
+    save = Training.save
+    monkeypatch.setattr(Training, "save", lambda self: (saved.append(self.step), save(self)))
+    monkeypatch.setattr(loop, "STALE", 0.0)
+    train(recipe, tmp_path / "slow")
+    assert saved[:3] == [1, 2, 3]
+    same_files(tmp_path / "whole", tmp_path / "slow")
+
+
+def test_nothing_to_resume_or_to_validate_on_is_said(make_recipe, tmp_path: Path) -> None:
+    lines: list[str] = []
+    train(make_recipe(), tmp_path / "new", resume=True, report=lines.append)
+    assert any("holds no checkpoint" in line for line in lines)
+
+
 def test_the_seed_matters(make_recipe, tmp_path: Path) -> None:
     short = {"steps": 1}
     one = train(make_recipe(optimiser=short), tmp_path / "one")

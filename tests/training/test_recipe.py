@@ -111,3 +111,40 @@ def test_the_papers_recipes_have_the_papers_values() -> None:
         assert recipe.process == Recipe().process
         assert recipe.loss == Recipe().loss
         assert (recipe.optimiser.rate, recipe.optimiser.batch, recipe.optimiser.epochs) == (3e-4, 1024, 200)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("seed=-1", "at least 0"),
+        ("threads=-1", "at least 0"),
+        ("model.horizon=0", "at least 1"),
+        ("model.trunk.layers=0", "at least 1"),
+        ("model.trunk.width=-64", "at least 1"),
+        ("model.trunk.heads=0", "at least 1"),
+        ("model.trunk.dropout=2.0", "from 0 to below 1"),
+        ("optimiser.rate=-1.0", "at least 0"),
+        ("optimiser.rate=nan", "at least 0"),
+        ("optimiser.steps=-1", "at least 0"),
+        ("optimiser.warmup=-5", "at least 0"),
+        ("optimiser.clip=-1.0", "above 0"),
+        ("optimiser.ema=2.0", "from 0 to below 1"),
+        ("watch.minutes=-1.0", "at least 0"),
+        ("watch.validate_records=0", "at least 1"),
+        ("loss.state=-1.0", "at least 0"),
+        ("data.tried=2.0", "from 0 to 1"),
+        ("data.sources=[{path='x', weight=0.0}]", "above 0"),
+        ("data.sources=[{path='x', ply=-1}]", "at least 0"),
+    ],
+)
+def test_numbers_that_nothing_can_be_made_of_are_refused_by_name(setting: str, words: str) -> None:
+    name = "data.sources[0]" if "sources" in setting else setting.partition("=")[0]
+    with pytest.raises(UserError) as refused:
+        load_recipe(find_recipe("debug"), (setting,))
+    assert str(refused.value).startswith(name)
+    assert words in str(refused.value)
+
+
+def test_a_mirror_needs_a_turned_board() -> None:
+    with pytest.raises(UserError, match=r"data\.mirror = true needs model\.encoding = 'compact'"):
+        load_recipe(find_recipe("paper-10k"), ("data.mirror=true",))

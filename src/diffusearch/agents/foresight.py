@@ -121,11 +121,11 @@ def judgement(before: State, state: State | None) -> float:
 
 
 def _told(one: Imagination, root: State, shares: dict[chess.Move, float], calls: int) -> Imagination:
-    """The imagined line of the chosen move, with the shares and the cost of the choice."""
+    """The imagined line of the chosen move, with the shares and the cost of the choice, and the root's judgement."""
     total = sum(shares.values())
     probabilities = {move.uci(): shares.get(move, 0.0) / total for move in root.board.legal_moves}
-    seen = root.evaluations + one.nodes
-    return replace(one, probabilities=probabilities, steps=one.steps + calls, evaluations=seen)
+    seen, value = root.evaluations + one.nodes, float(1.0 / (1.0 + np.exp(-judgement(root, root))))
+    return replace(one, probabilities=probabilities, value=value, steps=one.steps + calls, evaluations=seen)
 
 
 def draw(shares: dict[chess.Move, float], temperature: float, generator: torch.Generator | None) -> chess.Move:

@@ -7,7 +7,8 @@ Each file here holds one family of verbs and imports its station only when a ver
 from __future__ import annotations
 
 import sys
-from importlib import import_module
+from importlib import import_module, metadata
+from typing import Annotated
 
 import typer
 
@@ -15,11 +16,24 @@ from diffusearch.errors import UserError
 
 app = typer.Typer(
     name="diffusearch",
-    help="A chess agent that imagines before it moves.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"diffusearch {metadata.version('diffusearch')}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[bool, typer.Option("--version", help="The version.", callback=_version, is_eager=True)] = False,
+) -> None:
+    """A chess agent that imagines before it moves."""
+
 
 # One family of verbs a file, in the order of the data's path.
 FAMILIES = ("data", "train", "move", "evaluate", "play", "doctor")

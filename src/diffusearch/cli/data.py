@@ -100,7 +100,10 @@ def label(
         for name, count in sorted(manifest.counts.items()):
             typer.echo(f"  {count:>10}  {name}")
     if manifest.counts.get("positions", 0) == 0:
-        raise UserError(f"no position came out of {', '.join(games)}; loosen the filters or give other games")
+        book = (
+            " (with --future played, 16 plies without a header BookPlies count as book)" if future == "played" else ""
+        )
+        raise UserError(f"no position came out of {', '.join(games)}; loosen the filters or give other games{book}")
 
 
 @data_app.command("selfplay")

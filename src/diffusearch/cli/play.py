@@ -51,6 +51,8 @@ def play(
     from diffusearch.play.server import assets, create_app, listen, serve
 
     page = assets()
+    for text in agent or []:  # a wrong text is refused before the page is there
+        build(text).close()
     with listen(port) as listener:
         serve(create_app(Roster(offers(agent or []), build), Desk(), page), listener, show)
 

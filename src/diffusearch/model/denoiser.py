@@ -54,8 +54,6 @@ class ModelConfig:
             raise UserError("rights = true needs grounded = true: rights are lost from the state before")
         if self.standing and (self.encoding != "compact" or self.head == "vocabulary"):
             raise UserError("standing = true needs encoding = 'compact' and head = 'typed' or 'squares'")
-        if self.sight < 0:
-            raise UserError(f"sight = {self.sight} is no number of features: give 0 for none, or more")
         if self.sight and self.encoding != "compact":
             raise UserError(f"sight = {self.sight} needs encoding = 'compact', not {self.encoding!r}")
         if self.trunk.width % (2 * self.trunk.heads):

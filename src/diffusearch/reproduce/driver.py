@@ -118,10 +118,11 @@ def _commands(training: Training, setting: Setting) -> list[list[str]]:
 
 def make(exhibit: Exhibit, setting: Setting, say: Callable[[str], None] = lambda line: None) -> Made:
     """Train (if asked), measure, draw."""
-    for metric in exhibit.metrics:
-        need = NEEDS.get(metric)
-        if need and getattr(setting, need) is None:
-            raise UserError(f"`reproduce {exhibit.name}` measures {metric}: give its test file with --{need}.")
+    needs = {NEEDS[metric] for metric in exhibit.metrics if metric in NEEDS}
+    wanted = [f"--{need}" for need in sorted(needs) if getattr(setting, need) is None]
+    if wanted:
+        words = f"measures {', '.join(exhibit.metrics)}: give its test data with {' and '.join(wanted)}"
+        raise UserError(f"`reproduce {exhibit.name}` {words} (labelled positions, lichess puzzles).")
     made = Made()
     ready: dict[str, str] = {}  # label -> agent's text
     for one in exhibit.rows:

@@ -33,6 +33,8 @@ from diffusearch.training.recipe import OptimiserConfig, Recipe, recipe_text
 from diffusearch.training.sources import open_sources
 from diffusearch.training.validation import validate
 
+STALE = 300.0  # seconds of work that a killed run may lose at most
+
 
 @dataclass(frozen=True)
 class World:
@@ -288,6 +290,10 @@ def train(
     with world.one_by_one():  # the first process replays labelled sets, the others find them done
         records, validation = open_sources(recipe, report)
     training = Training(recipe, out, records, world)
+    if resume and not found:
+        report(f"{out} holds no checkpoint: the run begins with its first step")
+    if validation is None:
+        report("no record is left for validation: give data.validation, or label more games")
     if found:
         training.restore()
     elif recipe.start:
@@ -297,7 +303,8 @@ def train(
     if world.rank == 0:
         write_whole(out / "recipe.toml", recipe_text(recipe))
     log = Log(out, training.steps, training.step, report if world.rank == 0 else lambda line: None)
-    watch, began, over = recipe.watch, time.monotonic(), False
+    watch, over = recipe.watch, False
+    began = saved = time.monotonic()
     while training.step < training.steps and not training.out_of_patience:
         log.add(training.take_step(), training.step, recipe.optimiser.batch)
         if watch.minutes > 0:
@@ -308,8 +315,10 @@ def train(
             log.validation(result, training.step)
             if (due or last) and training.judge(result.score):
                 report(f"stopped at step {training.step}: no better for {training.worse} validations")
-        if training.step % watch.checkpoint_every == 0 or last or over or training.out_of_patience:
+        stale = time.monotonic() - saved > STALE  # where a checkpoint lies changes nothing of the run
+        if training.step % watch.checkpoint_every == 0 or stale or last or over or training.out_of_patience:
             training.save()
+            saved = time.monotonic()
         if over:
             report(f"stopped at step {training.step} after {watch.minutes:g} minutes; --resume goes on")
             break

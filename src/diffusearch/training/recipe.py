@@ -6,10 +6,13 @@ Defaults are the paper's values. A run folder keeps its recipe resolved, and tha
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 import types
 import typing
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +75,7 @@ class OptimiserConfig:
 class WatchConfig:
     """How a run is watched and kept."""
 
-    checkpoint_every: int = 500  # steps
+    checkpoint_every: int = 500  # steps; after five minutes without one there is one anyhow
     validate_every: int = 1000  # steps
     validate_records: int = 2048
     patience: int = 0  # validations without improvement before stopping (baselines); 0 = never stop early
@@ -133,14 +136,47 @@ def _build(kind: Any, value: Any, where: str) -> Any:
 def recipe_from_dict(values: dict[str, Any]) -> Recipe:
     """A recipe from nested plain values; anything left out has its default."""
     recipe: Recipe = _build(Recipe, values, "recipe")
+    _check_numbers(recipe)
     recipe.model.check()
     _check(recipe)
     return recipe
 
 
+# In words, what a number must be: it stands in the sentence that refuses another one.
+_RANGES: dict[str, Callable[[float], bool]] = {
+    "at least 0": lambda x: x >= 0,
+    "at least 1": lambda x: x >= 1,
+    "above 0": lambda x: x > 0,
+    "from 0 to 1": lambda x: 0 <= x <= 1,
+    "from 0 to below 1": lambda x: 0 <= x < 1,
+}
+_NUMBERS = {
+    "at least 0": "seed threads model.sight optimiser.rate optimiser.steps optimiser.warmup optimiser.weight_decay "
+    "watch.patience watch.minutes loss.action loss.state loss.changed loss.value loss.focal loss.raw_move "
+    "loss.legality loss.glance",
+    "at least 1": "model.horizon model.patch model.head_width model.trunk.layers model.trunk.width model.trunk.heads "
+    "process.timesteps optimiser.batch optimiser.micro_batches watch.checkpoint_every watch.validate_every "
+    "watch.validate_records",
+    "above 0": "optimiser.epochs optimiser.clip",
+    "from 0 to 1": "data.tried loss.full_noise loss.growing",
+    "from 0 to below 1": "model.trunk.dropout optimiser.ema optimiser.beta2",
+}
+
+
+def _check_numbers(recipe: Recipe) -> None:
+    """Refuse numbers that nothing can be made of."""
+    asked = [(words, name, attrgetter(name)(recipe)) for words, names in _NUMBERS.items() for name in names.split()]
+    for index, source in enumerate(recipe.data.sources):
+        asked += [("above 0", f"data.sources[{index}].weight", source.weight)]
+        asked += [("at least 0", f"data.sources[{index}].ply", source.ply)]
+    for words, name, value in asked:
+        if not (_RANGES[words](value) and math.isfinite(value)):
+            raise UserError(f"{name} is {words}, not {value}")
+
+
 def _check(recipe: Recipe) -> None:
     """Refuse what would fail or mislead later in the run."""
-    model, process, optimiser, watch = recipe.model, recipe.process, recipe.optimiser, recipe.watch
+    model, process, optimiser = recipe.model, recipe.process, recipe.optimiser
     shares = recipe.horizons
     if len(shares) > model.horizon:
         raise UserError(f"horizons has {len(shares)} shares, but the model's horizon is {model.horizon}")
@@ -156,22 +192,12 @@ def _check(recipe: Recipe) -> None:
     for name, (value, allowed) in choices.items():
         if value not in allowed:
             raise UserError(f"{name} = {value!r} is unknown: choose one of {', '.join(allowed)}")
-    positive = {
-        "process.timesteps": process.timesteps,
-        "optimiser.batch": optimiser.batch,
-        "optimiser.micro_batches": optimiser.micro_batches,
-        "watch.checkpoint_every": watch.checkpoint_every,
-        "watch.validate_every": watch.validate_every,
-    }
-    for name, number in positive.items():
-        if number < 1:
-            raise UserError(f"{name} is at least 1, not {number}")
+    if recipe.data.mirror and model.encoding != "compact":
+        raise UserError(f"data.mirror = true needs model.encoding = 'compact', not {model.encoding!r}")
     if process.kind == "autoregressive" and model.trunk.attention != "causal":
         raise UserError(
             f"process.kind = 'autoregressive' needs model.trunk.attention = 'causal', not {model.trunk.attention!r}"
         )
-    if not 0.0 <= recipe.data.tried <= 1.0:
-        raise UserError(f"data.tried is a share of records, from 0 to 1, not {recipe.data.tried}")
     if recipe.data.tried and process.kind not in ("absorbing", "direct"):
         raise UserError(f"data.tried holds a move fixed, which process.kind = {process.kind!r} cannot: use 'absorbing'")
     if process.kind in ("multinomial", "gaussian") and (model.root_value or model.paradigm in ("s-v", "sa-v")):
