@@ -151,13 +151,13 @@ _RANGES: dict[str, Callable[[float], bool]] = {
     "from 0 to below 1": lambda x: 0 <= x < 1,
 }
 _NUMBERS = {
-    "at least 0": "seed threads model.sight optimiser.rate optimiser.steps optimiser.warmup optimiser.weight_decay "
-    "watch.patience watch.minutes loss.action loss.state loss.changed loss.value loss.focal loss.raw_move "
+    "at least 0": "seed threads model.sight optimiser.rate optimiser.steps optimiser.epochs optimiser.warmup "
+    "optimiser.weight_decay watch.patience watch.minutes loss.action loss.state loss.changed loss.value loss.focal loss.raw_move "
     "loss.legality loss.glance",
     "at least 1": "model.horizon model.patch model.head_width model.trunk.layers model.trunk.width model.trunk.heads "
     "process.timesteps optimiser.batch optimiser.micro_batches watch.checkpoint_every watch.validate_every "
     "watch.validate_records",
-    "above 0": "optimiser.epochs optimiser.clip",
+    "above 0": "optimiser.clip",
     "from 0 to 1": "data.tried loss.full_noise loss.growing",
     "from 0 to below 1": "model.trunk.dropout optimiser.ema optimiser.beta2",
 }
