@@ -152,8 +152,8 @@ _RANGES: dict[str, Callable[[float], bool]] = {
 }
 _NUMBERS = {
     "at least 0": "seed threads model.sight optimiser.rate optimiser.steps optimiser.epochs optimiser.warmup "
-    "optimiser.weight_decay watch.patience watch.minutes loss.action loss.state loss.changed loss.value loss.focal loss.raw_move "
-    "loss.legality loss.glance",
+    "optimiser.weight_decay watch.patience watch.minutes loss.action loss.state loss.changed loss.value loss.focal "
+    "loss.raw_move loss.legality loss.glance",
     "at least 1": "model.horizon model.patch model.head_width model.trunk.layers model.trunk.width model.trunk.heads "
     "process.timesteps optimiser.batch optimiser.micro_batches watch.checkpoint_every watch.validate_every "
     "watch.validate_records",
