@@ -50,7 +50,7 @@ class Run:
     def load(cls, path: str | Path) -> Run:
         """Open a run folder; damaged or foreign files are refused with the reason."""
         folder = Path(path)
-        if not folder.is_dir():
+        if not (folder / "recipe.toml").is_file():
             raise UserError(f"{folder} is no run folder: give the folder that `diffusearch train` wrote")
         recipe = load_recipe(folder / "recipe.toml")
         net = Denoiser(recipe.model)

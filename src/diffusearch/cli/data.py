@@ -96,7 +96,7 @@ def label(
     if as_json:
         typer.echo(json.dumps({"out": str(out), **manifest.counts}))
     else:
-        typer.echo(f"{out}: {manifest.counts.get('positions', 0)} positions in {len(manifest.shards)} shards")
+        typer.echo(f"{out}: {manifest.counts.get('positions', 0)} positions, shards: {len(manifest.shards)}")
         for name, count in sorted(manifest.counts.items()):
             typer.echo(f"  {count:>10}  {name}")
     if manifest.counts.get("positions", 0) == 0:
