@@ -58,7 +58,9 @@ def position_of(fen: str) -> chess.Board:
         board = chess.Board(fen.strip())
     except ValueError as error:
         shown = fen.strip()[:100]
-        raise UserError(f"{shown!r} is not a FEN ({error}); write board, side to move, castling, en passant and the two clocks.") from error
+        raise UserError(
+            f"{shown!r} is not a FEN ({error}); write board, side to move, castling, en passant and the two clocks."
+        ) from error
     # python-chess says all that is wrong at once; the first is enough to act on.
     faults = [text for flag, text in _FAULTS.items() if board.status() & flag]
     if board.status() != chess.STATUS_VALID:
