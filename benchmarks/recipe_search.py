@@ -36,7 +36,7 @@ RECIPES = Path(__file__).parent.parent / "recipes" / "flagship"
 RECORDS = 2048  # of validation
 COMMON = ("threads=1", "optimiser.batch=256", "optimiser.micro_batches=1", "optimiser.schedule=constant",
           "optimiser.warmup=10", "optimiser.steps=1000000", f"watch.validate_records={RECORDS}")  # fmt: skip
-FULL = ("model.grounded=false", "model.trunk.attention=full", "loss.glance=0.0")
+BARE = ("model.grounded=false", "model.rights=false")
 
 
 def shape(layers: int, width: int, heads: int) -> tuple[str, ...]:
@@ -83,8 +83,8 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...], dict[str, tuple[str, ...]]]] = {
         ("optimiser.ema=0.95",),
         {
             "base: grounded, prefix, mixed horizons": (),
-            "not grounded, prefix": ("model.grounded=false",),
-            "not grounded, full attention": FULL,
+            "not grounded, prefix": BARE,
+            "not grounded, full attention": (*BARE, "model.trunk.attention=full", "loss.glance=0.0"),
             "always h = 4": ("horizons=[]",),
             "h = 1, 2, 4 alike": ("horizons=[0.34, 0.33, 0.0, 0.33]",),
             "h = 2 only": ("horizons=[0.0, 1.0]",),
@@ -113,13 +113,10 @@ def next_state_right(training: Training, records: Records) -> float:
     with weights_to_use(training):
         for rows in torch.arange(len(x)).split(256):
             logits = training.net(x[rows], layout)
-            for kind, scores in logits.items():
-                where = torch.tensor([v for v in range(span.start, span.stop) if layout.types[v] == kind])
-                if kind == "action" or not len(where):
-                    continue
-                first = [v for v in range(layout.given_variables, layout.variables) if layout.types[v] == kind]
-                picked = scores[:, [first.index(int(v)) for v in where]].argmax(-1)
-                right[rows] &= (picked == batch.tokens[rows][:, where]).all(1)
+            for group in layout.groups:
+                inside = (group.variables >= span.start) & (group.variables < span.stop)
+                found = logits[group.type][:, inside].argmax(-1)
+                right[rows] &= (found == batch.tokens[rows][:, group.variables[inside]]).all(1)
     known = batch.known[:, state.start]
     return float(right[known].double().mean())
 
