@@ -25,9 +25,7 @@ import torch
 from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Records
 from diffusearch.diffusion.roots import masked
-from diffusearch.training.checkpoint import start_from
 from diffusearch.training.loop import Training, World
-from diffusearch.training.optimiser import Average
 from diffusearch.training.recipe import Recipe, load_recipe
 from diffusearch.training.sources import open_sources
 from diffusearch.training.validation import validate, weights_to_use
@@ -128,9 +126,7 @@ def run(recipe: Recipe, minutes: float) -> dict[str, Any]:
     assert validation is not None
     training = Training(recipe, Path(), records, World(0, 1))
     if recipe.start:
-        print(start_from(training.net, Path(recipe.start)))
-        if training.average is not None:
-            training.average = Average(training.net, recipe.optimiser.ema)
+        print(training.start_from(Path(recipe.start)))
     began = time.process_time()
     while (spent := time.process_time() - began) < 60 * minutes:
         training.take_step()

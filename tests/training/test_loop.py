@@ -322,7 +322,7 @@ def test_patience_survives_a_resume(make_recipe, tmp_path: Path, monkeypatch: py
 def test_a_longer_horizon_starts_from_a_shorter_one(make_recipe, tmp_path: Path) -> None:
     first = train(make_recipe(model={"horizon": 1}, optimiser={"steps": 1}), tmp_path / "short")
     lines: list[str] = []
-    recipe = make_recipe(start=str(tmp_path / "short"), optimiser={"steps": 1, "rate": 0.0})
+    recipe = make_recipe(start=str(tmp_path / "short"), optimiser={"steps": 1, "rate": 0.0, "ema": 0.9})
     second = train(recipe, tmp_path / "long", report=lines.append)
     assert any("started from" in line for line in lines)
     places = first.net.embedding.places
@@ -331,6 +331,8 @@ def test_a_longer_horizon_starts_from_a_shorter_one(make_recipe, tmp_path: Path)
     assert grown is not None
     assert torch.equal(places, grown[: len(places)])
     assert torch.equal(first.net.trunk.norm.weight, second.net.trunk.norm.weight)
+    assert second.average is not None  # begins there too, not with the fresh values
+    assert torch.equal(second.average.weights["embedding.places"], grown)
 
 
 def test_json_facts_of_a_checkpoint(finished: tuple[Recipe, Path]) -> None:

@@ -227,6 +227,13 @@ class Training:
         tensors |= checkpoint.optimiser_tensors(self.optimisers)
         checkpoint.save_tensors(self.out / "checkpoint.safetensors", tensors, self._about())
 
+    def start_from(self, run: Path) -> str:
+        """Begin with the weights of another run, the average with the same; says what was taken."""
+        taken = checkpoint.start_from(self.net, run)
+        if self.average is not None:
+            self.average = Average(self.net, self.recipe.optimiser.ema)
+        return taken
+
     def restore(self) -> None:
         """Go on from the checkpoint."""
         path = self.out / "checkpoint.safetensors"
@@ -297,9 +304,7 @@ def train(
     if found:
         training.restore()
     elif recipe.start:
-        report(checkpoint.start_from(training.net, Path(recipe.start)))
-        if training.average is not None:
-            training.average = Average(training.net, recipe.optimiser.ema)
+        report(training.start_from(Path(recipe.start)))
     if world.rank == 0:
         write_whole(out / "recipe.toml", recipe_text(recipe))
     log = Log(out, training.steps, training.step, report if world.rank == 0 else lambda line: None)
