@@ -28,6 +28,7 @@ class ModelConfig:
     head: str = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x destination)
     head_width: int = 64  # width of the source and destination vectors of the "squares" head
     standing: bool = False  # moves are also scored by what stands where (standing.py; compact encoding)
+    exposure: bool = False  # and by what would look at the king after them (exposure.py; standing)
     sight: int = 0  # numbers that a square of the root gathers along its lines (sight.py; compact encoding); 0: none
     root_value: bool = False  # an auxiliary head for the value of the root
     grounded: bool = False  # imagined states start from the state before (grounding.py; prefix attention)
@@ -54,6 +55,8 @@ class ModelConfig:
             raise UserError("rights = true needs grounded = true: rights are lost from the state before")
         if self.standing and (self.encoding != "compact" or self.head == "vocabulary"):
             raise UserError("standing = true needs encoding = 'compact' and head = 'typed' or 'squares'")
+        if self.exposure and not self.standing:
+            raise UserError("exposure = true needs standing = true: both read what stands where")
         if self.sight and self.encoding != "compact":
             raise UserError(f"sight = {self.sight} needs encoding = 'compact', not {self.encoding!r}")
         if self.trunk.width % (2 * self.trunk.heads):
@@ -103,6 +106,7 @@ class Denoiser(nn.Module):
             copy=config.grounded,
             rights=config.rights,
             standing=config.standing,
+            exposure=config.exposure,
         )
         self.root_value = nn.Linear(width, BINS) if config.root_value else None
         self.grounding = Grounding(self.layout, width) if config.grounded else None

@@ -73,6 +73,7 @@ class Heads(nn.Module):
         copy: bool = False,
         rights: bool = False,
         standing: bool = False,
+        exposure: bool = False,
     ) -> None:
         super().__init__()
         self.kind = kind
@@ -82,7 +83,7 @@ class Heads(nn.Module):
             for name, parameter in self.linear.named_parameters():
                 nn.init.zeros_(parameter) if name.endswith("bias") else nn.init.normal_(parameter, std=0.02)
         self.source_target = SourceTarget(layout, width, inner) if kind == "squares" and "action" in sizes else None
-        self.standing = Standing() if standing and "action" in sizes else None
+        self.standing = Standing(exposure=exposure) if standing and "action" in sizes else None
         states = [t for t in sizes if t not in ("action", "value")]
         # two gates a variable: what was there stays, and what moves arrives
         self.copy = nn.ModuleDict({t: nn.Linear(width, 2 * layout.per_place(t)) for t in states}) if copy else None

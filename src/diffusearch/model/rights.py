@@ -11,8 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from diffusearch.model.loud import LOUD
+
 _SQUARES = 65  # and no square at all: the move is noised, or the game is over
-_LOUD = 30.0  # few numbers with much to say: they learn as many times faster
 
 
 class Rights(nn.Module):
@@ -27,4 +28,4 @@ class Rights(nn.Module):
         """Rights before the move, and the slots of its squares, [batch, n] each -> logits [batch, n, size]."""
         here = left.clamp(max=_SQUARES - 1) * self.size + before
         there = (_SQUARES + reached.clamp(max=_SQUARES - 1)) * self.size + before
-        return _LOUD * (F.embedding(here, self.table) + F.embedding(there, self.table))
+        return LOUD * (F.embedding(here, self.table) + F.embedding(there, self.table))

@@ -18,21 +18,23 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from diffusearch.model.embedding import summed
+from diffusearch.model.exposure import Exposure
+from diffusearch.model.loud import LOUD
 from diffusearch.model.sight import CODES, between
 from diffusearch.tokens import moves
 from diffusearch.tokens.encodings import SWAP, TURN_RIGHTS
 from diffusearch.tokens.states import CASTLING, EN_PASSANT
 
 _SIZES = (*(CODES,) * 64, 16, 9)  # the squares, the castling rights, the file of a pawn that can be taken en passant
-_LOUD = 30.0  # few numbers with much to say: they learn as many times faster
 _SLOTS = [*range(64), CASTLING, EN_PASSANT]
 
 
 class Standing(nn.Module):
     """Scores of moves from states of the compact encoding alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, exposure: bool = False) -> None:
         super().__init__()
+        self.exposure = Exposure() if exposure else None
         self.squares = nn.Parameter(torch.zeros(sum(_SIZES), len(moves.SOURCE)))
         self.pairs = nn.Parameter(torch.zeros(len(moves.SOURCE) * CODES**2, 1))
         self.blocked = nn.Parameter(torch.zeros(CODES, 1))
@@ -62,5 +64,7 @@ class Standing(nn.Module):
         both = seen[:, moves.SOURCE] * CODES + seen[:, moves.TARGET]
         scores = scores + F.embedding(both + self.base, self.pairs)[..., 0]
         hidden = (seen[:, :64] > 0).to(self.inside.dtype) @ self.inside > 0  # something stands between
-        scores = scores + _LOUD * hidden * F.embedding(seen[:, moves.SOURCE], self.blocked)[..., 0]
+        scores = scores + LOUD * hidden * F.embedding(seen[:, moves.SOURCE], self.blocked)[..., 0]
+        if self.exposure is not None:
+            scores = scores + self.exposure(seen[:, :64])
         return scores[:, self.turned] if opponent else scores

@@ -23,6 +23,7 @@ Rows = npt.NDArray[np.uint8]
 
 WIDTH = 68
 CASTLING, EN_PASSANT, SIDE, CLOCK = 64, 65, 66, 67
+OWN_KING = 6  # the code of the king of the player who sees the row
 CLOCK_LIMIT = 255  # the 75-move rule ends a game at 150
 _CODES = np.arange(1, 13, dtype=np.uint8)
 _PIECES = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING)
