@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.cli import app
 from diffusearch.errors import UserError
-from diffusearch.reproduce.driver import Setting, folder_of, make
+from diffusearch.reproduce.driver import Setting, Stage, folder_of, make, stage_of
 from diffusearch.reproduce.exhibit import Exhibit, Row, Training, row
 from diffusearch.reproduce.page import write_page
 from diffusearch.training.checkpoint import save_tensors
@@ -205,7 +205,15 @@ def test_packaged_weights_serve_until_trained_anew(tmp_path: Path, monkeypatch: 
     assert folder_of(training, Setting(tmp_path / "runs", tmp_path / "out", train=True)) is None
     trained(setting.runs / "s-a")
     assert folder_of(training, setting) == setting.runs / "s-a"
-    assert folder_of(training, replace(setting, settings=("optimiser.steps=11",))) is None  # in the middle of it
+    longer = replace(setting, settings=("optimiser.steps=11",))
+    assert stage_of(training, longer) is Stage.BEGUN
+    assert folder_of(training, longer) is None  # in the middle of it
+    (setting.runs / "s-a" / "checkpoint.safetensors").unlink()  # training would begin with the first step
+    assert stage_of(training, longer) is Stage.ABSENT
+    assert folder_of(training, longer) == tmp_path / "package" / "s-a"
+    trained(setting.runs / "s-a")
+    (setting.runs / "s-a" / "weights.safetensors").unlink()  # nothing that an agent could load
+    assert stage_of(training, setting) is Stage.BEGUN
 
 
 def test_the_verb(tmp_path: Path, actions: Path) -> None:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,23 +48,31 @@ class Made:
     files: list[Path] = field(default_factory=list)
 
 
-def folder_of(training: Training, setting: Setting) -> Path | None:
-    """Where a run's weights are; None if it is not there, or has not come to its end."""
-    own = setting.runs / training.name
-    if _finished(training, setting):
-        return own
-    begun = (own / "weights.safetensors").is_file()
-    return _packaged(training.name) if training.packaged and not begun and not setting.train else None
+class Stage(Enum):
+    """How far the folder of a run has come with its recipe. What cannot be used does not count."""
+
+    ABSENT = "nothing to go on from, at most weights from before the end: training begins with the first step"
+    BEGUN = "a checkpoint to go on from"
+    FINISHED = "weights of the recipe's end"
 
 
-def _finished(training: Training, setting: Setting) -> bool:
-    """Whether a run has been trained as far as its recipe asks: weights are written long before."""
-    folder = setting.runs / training.name
-    if not (folder / "weights.safetensors").is_file():
-        return False
+def stage_of(training: Training, setting: Setting) -> Stage:
+    """How far a run has come."""
     from diffusearch.training.loop import finished
 
-    return finished(resolved(training, setting), folder)
+    folder = setting.runs / training.name
+    weights, checkpoint = ((folder / f"{name}.safetensors").is_file() for name in ("weights", "checkpoint"))
+    if weights and finished(resolved(training, setting), folder):
+        return Stage.FINISHED
+    return Stage.BEGUN if checkpoint else Stage.ABSENT
+
+
+def folder_of(training: Training, setting: Setting) -> Path | None:
+    """Where the weights to measure are: the run's own at its end, or the package's if none is begun nor wanted."""
+    found = stage_of(training, setting)
+    if found is Stage.FINISHED:
+        return setting.runs / training.name
+    return _packaged(training.name) if training.packaged and found is Stage.ABSENT and not setting.train else None
 
 
 def _packaged(name: str) -> Path:
@@ -78,7 +87,7 @@ def train_command(training: Training, setting: Setting) -> list[str]:
     words = ["diffusearch", "train", _base(training, setting), "--out", str(out)]
     for one in _changes(training, setting):
         words += ["--set", one]
-    return [*words, "--resume"] if _begun(training, setting) else words
+    return [*words, "--resume"] if stage_of(training, setting) is Stage.BEGUN else words
 
 
 def _base(training: Training, setting: Setting) -> str:
@@ -99,15 +108,12 @@ def resolved(training: Training, setting: Setting) -> Recipe:
     return load_recipe(find_recipe(_base(training, setting)), _changes(training, setting))
 
 
-def _begun(training: Training, setting: Setting) -> bool:
-    """Whether there is a checkpoint to go on from."""
-    return (setting.runs / training.name / "checkpoint.safetensors").is_file()
-
-
 def _first(training: Training, setting: Setting) -> Training | None:
     """The run that must be trained before this one: where it starts from, unless it has started or that is done."""
     before = training.after
-    return None if before is None or _begun(training, setting) or _finished(before, setting) else before
+    if before is None or stage_of(training, setting) is not Stage.ABSENT:
+        return None
+    return None if stage_of(before, setting) is Stage.FINISHED else before
 
 
 def _commands(training: Training, setting: Setting) -> list[list[str]]:
@@ -156,7 +162,7 @@ def _text(one: Row, folders: dict[str, Path | None]) -> str:
 def _train(training: Training, setting: Setting, say: Callable[[str], None]) -> None:
     from diffusearch.training.loop import train
 
-    if _finished(training, setting):
+    if stage_of(training, setting) is Stage.FINISHED:
         return
     first = _first(training, setting)
     if first is not None:
