@@ -55,7 +55,8 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...], dict[str, tuple[str, ...]]]] = {
             "1 square a place": ("model.patch=1", "optimiser.batch=64"),
             "the paper's encoding and head": (
                 "model.encoding=paper", "model.patch=1", "model.head=vocabulary", "model.standing=false",
-                "model.exposure=false", "model.sight=0", "model.trunk.attention=full", "data.mirror=false", "optimiser.batch=64",
+                "model.exposure=false", "model.sight=0", "model.trunk.attention=full", "data.mirror=false",
+                "optimiser.batch=64",
             ),
             "no sight": ("model.sight=0",),
             "no sight, no standing": ("model.sight=0", "model.standing=false", "model.exposure=false"),
