@@ -201,12 +201,21 @@ def test_unfolding_sees_what_priors_values_and_imagining_see(
         assert one.value == pytest.approx(value, abs=1e-5)
         assert list(one.states) == sorted(one.shares, key=one.shares.__getitem__, reverse=True)[:3]
         lone = run.imagine([board] * 3, far, legal=[[move] for move in one.states], horizon=2)
-        assert [found.line[0].state for found in lone] == [state and state.fen() for state in one.states.values()]
-    assert any(state is not None for one in seen for state in one.states.values()) == ("grounded" in options)
+        for found, state in zip(lone, one.states.values(), strict=True):
+            first = found.line[0]
+            assert (first.state, first.problem) == (state.board and state.board.fen(), state.problem)
+            assert state.squares == (None if state.board else first.squares)
+            assert state.log_probability >= found.log_probability - 1e-3  # there a reply was denoised as well
+            assert (one.legal_mass, one.raw_legal) == (pytest.approx(found.legal_mass, abs=1e-5), found.raw_legal)
+    assert any(state.board is not None for one in seen for state in one.states.values()) == ("grounded" in options)
     for own, one, whole in zip(narrow, narrowed, seen, strict=True):
         assert set(one.shares) == set(one.states) == set(own)
         assert sum(one.shares.values()) == pytest.approx(1.0)
         assert one.value == pytest.approx(whole.value, abs=1e-5)
+        assert (one.legal_mass, one.raw_legal) == (
+            pytest.approx(whole.legal_mass),
+            whole.raw_legal,
+        )  # of all legal ones
     assert run.unfold([], 3) == []
 
 

@@ -138,11 +138,13 @@ class Run:
             layout = self._nearest
             given = self.given(part, layout)
             with torch.inference_mode():
-                hidden = self.net.hidden(masked(given, layout), layout)
                 if self.paradigm == "s-v":
+                    hidden = self.net.hidden(masked(given, layout), layout)
                     logits = self.net.logits(hidden, layout)["value"][:, 0]
+                elif self.net.prefix:  # the root does not see the future: it need not be there
+                    logits = self.net.value_logits(self.net.read_root(given, layout).hidden, layout)
                 else:
-                    logits = self.net.value_logits(hidden, layout)
+                    logits = self.net.value_logits(self.net.hidden(masked(given, layout), layout), layout)
             out.append((logits.float().softmax(-1) @ torch.from_numpy(BIN_VALUES)).double().numpy())
         return np.concatenate(out)
 

@@ -14,13 +14,14 @@ import torch
 
 from diffusearch.agents.build import agent
 from diffusearch.agents.fan import Fan, State, evaluations, grow
-from diffusearch.agents.foresight import FAN, TRUST, Foresight, draw, judgement
+from diffusearch.agents.foresight import FAN, TRUST, Foresight, draw
 from diffusearch.agents.imagining import ImaginingAgent
+from diffusearch.agents.judging import judgement
 from diffusearch.agents.values import DOUBT
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination, Ply
 from diffusearch.diffusion.roots import Allowed
-from diffusearch.diffusion.unfolding import Unfolded
+from diffusearch.diffusion.unfolding import Imagined, Unfolded
 from diffusearch.errors import UserError
 from diffusearch.search.handmade import MaterialValue
 from diffusearch.weights import packaged
@@ -47,11 +48,12 @@ def position(fen: str, mirrored: bool) -> chess.Board:
 class Greedy:
     """Likes captures at a glance, or what it is told to; imagines by the rules; values states by material."""
 
-    foresees = True
+    foresees, horizon = True, 4
 
     def __init__(self, *, blind: Sequence[str] = (), **likes: float) -> None:
         self.blind, self.likes = blind, likes  # moves behind which it imagines nothing valid; weights of moves
         self.asked: list[tuple[int, int]] = []  # positions unfolded together, and moves followed in each
+        self.onward: list[tuple[int, int, int | None]] = []  # positions imagined from, steps and horizon
 
     def unfold(self, boards: Sequence[chess.Board], count: int, legal: Allowed | None = None) -> list[Unfolded]:
         self.asked.append((len(boards), count))
@@ -64,10 +66,10 @@ class Greedy:
             out.append(Unfolded(shares, value, {move: self._behind(board, move) for move in best}))
         return out
 
-    def _behind(self, board: chess.Board, move: chess.Move) -> chess.Board | None:
+    def _behind(self, board: chess.Board, move: chess.Move) -> Imagined:
         following = board.copy(stack=False)
         following.push(move)
-        return None if move.uci() in self.blind else following
+        return Imagined(None, "it is blind", "?" * 64) if move.uci() in self.blind else Imagined(following)
 
     def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float32]:
         return MaterialValue().values(boards)
@@ -80,12 +82,15 @@ class Greedy:
         legal: Allowed | None = None,
         horizon: int | None = None,
     ) -> list[Imagination]:
+        """A line of plies without states, as many as the steps reach."""
+        self.onward.append((len(boards), decoding.steps, horizon))
+        plies = min((decoding.steps + 1) // 2, horizon or self.horizon) if decoding.line else 1
         out = []
         for board, one in zip(boards, Greedy(**self.likes).unfold(boards, 0, legal), strict=True):
             best = max(one.shares, key=one.shares.__getitem__).uci()
             shares = {move.uci(): share for move, share in one.shares.items()}
-            line = (Ply(best, True, None, None, True),)
-            out.append(Imagination(board.fen(), best, shares, line, steps=decoding.steps))
+            line = (Ply(best, True, None, None, True),) * plies
+            out.append(Imagination(board.fen(), best, shares, line, (), -1.0, steps=min(decoding.steps, 2 * plies - 1)))
         return out
 
 
@@ -100,7 +105,8 @@ def played(net: Greedy, board: chess.Board, fan: Fan, trust: float = 2.0, steps:
     (seen,) = Foresight(net, fan, trust).imagine([board], Decoding(steps=steps))
     assert sum(seen.probabilities.values()) == pytest.approx(1.0)
     assert max(seen.probabilities, key=lambda uci: seen.probabilities[uci]) == seen.move
-    assert seen.steps == steps  # none is lost: what the fan does not take is for the line
+    assert seen.line[0].move == seen.move
+    assert seen.steps <= steps
     return seen.move
 
 
@@ -214,7 +220,7 @@ def test_without_a_valid_state_the_shares_decide() -> None:
 
 @pytest.mark.parametrize(
     ("steps", "fan"),
-    [(1, ()), (3, ()), (4, (4,)), (5, (4,)), (6, (4, 2)), (9, (4, 2, 2)), (10, (4, 2, 2, 1)), (20, (4, 2, 2, 1))],
+    [(1, ()), (3, (4,)), (4, (4,)), (6, (4, 2)), (8, (4, 2, 2)), (9, (4, 2, 2, 1)), (20, (4, 2, 2, 1))],
 )
 def test_too_few_steps_shorten_the_fan(steps: int, fan: Fan) -> None:
     net = Greedy()
@@ -223,7 +229,7 @@ def test_too_few_steps_shorten_the_fan(steps: int, fan: Fan) -> None:
     (seen,) = chooser.imagine([chess.Board()], Decoding(steps=steps))
     widths = [1, 4, 8, 16]
     assert net.asked == list(zip(widths, fan, strict=False))
-    assert seen.steps == steps
+    assert seen.steps == min(steps, 9)  # the whole fan holds the whole line
     assert (seen.evaluations or seen.steps) == chooser.work(steps)
 
 
@@ -233,10 +239,16 @@ def test_the_default_agent_has_steps_for_the_whole_fan() -> None:
     assert isinstance(made.chooser, Foresight)
     assert made.chooser.within(made.decoding.steps) == FAN
     assert evaluations((4, 2, 2, 1)) == 89  # 45 positions are looked at, 44 of them imagined
-    assert [made.work(steps) for steps in (1, 3)] == [1, 3]
+    assert [made.work(steps) for steps in (1, 2, 3, 4, 6)] == [
+        1,
+        2,
+        9,
+        10,
+        26,
+    ]  # 4: a reply is imagined behind 4 futures
     decision = made.play(chess.Board())
     assert decision.imagination
-    assert decision.imagination.steps < decision.nodes <= made.work(made.decoding.steps)
+    assert decision.imagination.steps == 9 < decision.nodes <= made.work(made.decoding.steps) == 89
 
 
 def test_a_lone_move_needs_no_foresight() -> None:

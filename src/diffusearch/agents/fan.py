@@ -30,6 +30,11 @@ class Foreseer(Imaginer, Value, Protocol):
     @property
     def foresees(self) -> bool: ...
 
+    @property
+    def horizon(self) -> int:
+        """Plies that it imagines."""
+        ...
+
     def unfold(self, boards: Sequence[chess.Board], count: int, legal: Allowed | None = None) -> list[Unfolded]:
         """Of each position shares, value and the imagined states behind its `count` likeliest moves."""
         ...
@@ -43,8 +48,13 @@ class State:
     mover: chess.Color  # who moves at the root
     odds: float = 0.0  # the mover's log odds of winning, as the model sees them or, where the game is over, the rules
     over: bool = False
-    shares: dict[chess.Move, float] = field(default_factory=dict)
+    seen: Unfolded | None = None  # what the model saw here; None at the ends of the fan
     futures: dict[chess.Move, State | None] = field(default_factory=dict)  # None: no valid position was imagined
+
+    @property
+    def shares(self) -> dict[chess.Move, float]:
+        """Of the moves, as they look at a glance."""
+        return self.seen.shares if self.seen else {}
 
     @property
     def evaluations(self) -> int:
@@ -74,10 +84,10 @@ def grow(net: Foreseer, boards: Sequence[chess.Board], legal: Allowed | None, fa
     for ply, count in enumerate(fan):
         seen = net.unfold([state.board for state in level], count, legal if ply == 0 else None)
         for state, one in zip(level, seen, strict=True):
-            state.odds, state.shares = _movers(state, one.value), one.shares
-            for move, board in one.states.items():
+            state.odds, state.seen = _movers(state, one.value), one
+            for move, imagined in one.states.items():
                 end = ends(state.board, move) if ply == 0 else None  # by the rules, with the game's history
-                state.futures[move] = _behind(state, board) if end is None else _end(state, move, end)
+                state.futures[move] = _behind(state, imagined.board) if end is None else _end(state, move, end)
         behind = [future for state in level for future in state.futures.values()]
         level = [future for future in behind if future is not None and not future.over]
     for state, value in zip(level, net.values([state.board for state in level]).tolist(), strict=True):

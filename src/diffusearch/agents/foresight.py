@@ -1,13 +1,8 @@
 """Foresight: the first move is chosen by what is imagined behind it, judged as players would.
 
-The likeliest moves of each turn are followed into a fan of imagined futures (fan.py). In log odds of the mover:
-- where the opponent is to move, the future that is worst for the mover counts;
-- where the mover is, the mean of how that state looks and its best future: a best move that is only imagined is
-  trusted half;
-- the last states of the fan count as they look, and ends of the game by the rules.
-A first move's score is
-    log share + trust * judgement of the state behind it
-and the shares of the first moves that were followed are shared out anew by it.
+The likeliest moves of each turn are followed into a fan of imagined futures (fan.py), and each first move gets a score
+from its share and from what comes of it (judging.py). The shares of the first moves that were followed are shared out
+anew by it. The line that is shown is that of the fan, in which both players go by the same score (principal.py).
 """
 
 from __future__ import annotations
@@ -20,9 +15,12 @@ import numpy as np
 import torch
 
 from diffusearch.agents.fan import Fan, Foreseer, State, evaluations, grow, rounds
+from diffusearch.agents.judging import judgement, scores
+from diffusearch.agents.principal import Line, follow, further
 from diffusearch.diffusion.decoding import Decoding, choose
 from diffusearch.diffusion.imagination import Imagination
 from diffusearch.diffusion.roots import Allowed
+from diffusearch.diffusion.turns import film_of
 from diffusearch.errors import UserError
 
 FAN: Fan = (4, 2, 2, 1)
@@ -41,14 +39,15 @@ class Foresight:
             )
 
     def within(self, steps: int) -> Fan:
-        """The fan as deep as so many steps (network calls) reach; one at least is left for the line that is shown."""
+        """The fan as deep as so many steps (network calls) reach."""
         depths = range(len(self.fan), 0, -1)
-        return next((self.fan[:depth] for depth in depths if rounds(self.fan[:depth]) < steps), ())
+        return next((self.fan[:depth] for depth in depths if rounds(self.fan[:depth]) <= steps), ())
 
     def work(self, steps: int) -> int:
-        """Network evaluations of a decision of so many steps."""
+        """Network evaluations of a decision of so many steps: the fan's, and of the line that goes on behind it."""
         fan = self.within(steps)
-        return evaluations(fan) + steps - rounds(fan) if fan else steps
+        onward = max(0, 2 * (self.net.horizon - len(fan)) - 1)  # a ply is a move and a state, the last one a move
+        return evaluations(fan) + min(steps - rounds(fan), onward) if fan else steps
 
     def imagine(
         self,
@@ -67,18 +66,20 @@ class Foresight:
             return self.net.imagine(boards, decoding, generator, legal, horizon)
         roots = grow(self.net, boards, legal, fan)
         found = [self.weigh(root) for root in roots]
-        chosen = [[draw(own, decoding.temperature, generator)] for own in found]
-        rest = replace(decoding, steps=decoding.steps - rounds(fan))
-        best = self.net.imagine(boards, rest, generator, chosen, horizon)
-        return [_told(*three, rounds(fan)) for three in zip(best, roots, found, strict=True)]
+        chosen = [draw(own, decoding.temperature, generator) for own in found]
+        plies = (horizon or self.net.horizon) if decoding.line else 1
+        rest = decoding.steps - rounds(fan)
+        told = [follow(root, move, self.trust, plies) for root, move in zip(roots, chosen, strict=True)]
+        if rest:
+            told = further(self.net, told, replace(decoding, steps=rest), generator, plies)
+        film = plies if decoding.film else 0
+        return [_told(*four, film, rounds(fan)) for four in zip(roots, found, chosen, told, strict=True)]
 
     def weigh(self, root: State) -> dict[chess.Move, float]:
         """The shares of all moves, those of the moves that were followed shared out anew by their scores."""
-        mass = np.array([root.shares[move] for move in root.futures])
-        odds = np.array([judgement(root, future) for future in root.futures.values()])
-        scores = np.log(np.maximum(mass, 1e-12)) + self.trust * odds
-        weights = np.exp(scores - scores.max())
-        anew = (weights / weights.sum() * mass.sum()).tolist()
+        score = scores(root, self.trust)
+        weights, mass = np.exp(score - score.max()), np.sum([root.shares[move] for move in root.futures])
+        anew = (weights / weights.sum() * mass).tolist()
         return root.shares | dict(zip(root.futures, anew, strict=True))
 
 
@@ -107,25 +108,28 @@ def _text(fan: Fan) -> str:
     return "x".join(map(str, fan))
 
 
-def judgement(before: State, state: State | None) -> float:
-    """The mover's log odds of winning behind a move.
+def _told(
+    root: State, shares: dict[chess.Move, float], move: chess.Move, line: Line, film: int, calls: int
+) -> Imagination:
+    """The line of the chosen move, with the shares and the cost of the choice, and the root's judgement.
 
-    Where no valid state was imagined the value before the move stands: it is neither better nor worse for it.
+    `film` is the number of its plies, 0 for none.
     """
-    if state is None:
-        return before.odds
-    if not state.futures:
-        return state.odds
-    scores = [judgement(state, future) for future in state.futures.values()]
-    return (state.odds + max(scores)) / 2 if state.board.turn == state.mover else min(scores)
-
-
-def _told(one: Imagination, root: State, shares: dict[chess.Move, float], calls: int) -> Imagination:
-    """The imagined line of the chosen move, with the shares and the cost of the choice, and the root's judgement."""
+    assert root.seen is not None
     total = sum(shares.values())
-    probabilities = {move.uci(): shares.get(move, 0.0) / total for move in root.board.legal_moves}
-    seen, value = root.evaluations + one.nodes, float(1.0 / (1.0 + np.exp(-judgement(root, root))))
-    return replace(one, probabilities=probabilities, value=value, steps=one.steps + calls, evaluations=seen)
+    return Imagination(
+        root=root.board.fen(),
+        move=move.uci(),
+        probabilities={own.uci(): shares.get(own, 0.0) / total for own in root.board.legal_moves},
+        line=line.plies,
+        film=film_of(line.plies, film) if film else (),
+        log_probability=line.log_probability,
+        value=float(1.0 / (1.0 + np.exp(-judgement(root, root)))),
+        legal_mass=root.seen.legal_mass,
+        raw_legal=root.seen.raw_legal,
+        steps=calls + line.calls,
+        evaluations=root.evaluations + line.calls,
+    )
 
 
 def draw(shares: dict[chess.Move, float], temperature: float, generator: torch.Generator | None) -> chess.Move:

@@ -132,29 +132,15 @@ class Reader:
                 break  # the model says that the game is over
             if uci is None and self.layout.segment("s", ply + 1) is None:
                 break  # s-ass: nothing is imagined of the last ply
-            result = None  # what the move truly gives
-            legal = False
-            if uci is not None and here is not None:
-                move = chess.Move.from_uci(uci)
-                legal = here.is_legal(move)
-                if legal:
-                    result = here.copy(stack=False)
-                    result.push(move)
-            state, problem, follows, squares = None, None, False, None
-            wrong: tuple[int, ...] = ()
-            following: chess.Board | None = result if not has_states else None
+            following, problem, squares = None, None, None
             if self.layout.segment("s", ply + 1) is not None:
                 squares = self.squares(tokens, ply + 1)
                 try:
                     following = self.board(tokens, ply + 1)
-                    state = following.fen()
-                    follows = result is not None and result.fen() == state
                 except InvalidState as error:
                     problem = str(error)
-                if result is not None and squares is not None:
-                    wrong = _differences(squares, result)
-            plies.append(Ply(uci, legal, state, problem, follows, squares, wrong))
-            here = following
+            plies.append(ply_of(here, uci, following, problem, squares))
+            here = following if has_states else _result(here, uci)
         return tuple(plies)
 
     def frame(self, step: int, tokens: Tensor) -> Frame:
@@ -167,6 +153,29 @@ class Reader:
             shown.append(moves.NONE_UCI if over else self.move(ids, ply))
         boards = [self.squares(ids, ply) for ply in range(1, self.layout.horizon)]
         return Frame(step, tuple(shown), tuple(board for board in boards if board is not None))
+
+
+def ply_of(
+    here: chess.Board | None, uci: str | None, following: chess.Board | None, problem: str | None, squares: str | None
+) -> Ply:
+    """A move as it is imagined in a state, and the state behind it: compared with what the rules make of the move.
+
+    Without a valid state before it (None) no move is legal.
+    """
+    result = _result(here, uci)
+    state = None if following is None else following.fen()
+    wrong = () if result is None or squares is None else _differences(squares, result)
+    return Ply(uci, result is not None, state, problem, result is not None and result.fen() == state, squares, wrong)
+
+
+def _result(here: chess.Board | None, uci: str | None) -> chess.Board | None:
+    """What a move truly gives, if it is legal."""
+    move = None if uci is None else chess.Move.from_uci(uci)
+    if here is None or move is None or not here.is_legal(move):
+        return None
+    result = here.copy(stack=False)
+    result.push(move)
+    return result
 
 
 def _differences(squares: str, board: chess.Board) -> tuple[int, ...]:

@@ -86,5 +86,19 @@ def _film(turns: Sequence[Imagination], line: Sequence[Ply], horizon: int) -> tu
     return tuple(frames)
 
 
+def film_of(line: Sequence[Ply], horizon: int) -> tuple[Frame, ...]:
+    """The film of a line that was denoised move by move and state by state, made afterwards."""
+    moves: tuple[str | None, ...] = (None,) * horizon
+    squares = (_MASKED,) * (horizon - 1)
+    frames = [Frame(0, moves, squares)]
+    for turn, ply in enumerate(line):
+        moves = (*moves[:turn], ply.move, *moves[turn + 1 :])
+        frames.append(Frame(len(frames), moves, squares))
+        if ply.squares is not None and turn < horizon - 1:
+            squares = (*squares[:turn], ply.squares, *squares[turn + 1 :])
+            frames.append(Frame(len(frames), moves, squares))
+    return tuple(frames)
+
+
 def _filled(shown: tuple[T, ...], hidden: tuple[T, ...]) -> tuple[T, ...]:
     return shown + hidden[len(shown) :]

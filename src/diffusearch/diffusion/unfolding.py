@@ -25,12 +25,24 @@ BATCH = 256  # positions, or states behind them, at a time
 
 
 @dataclass(frozen=True)
+class Imagined:
+    """The state that was imagined behind a move."""
+
+    board: chess.Board | None  # None: no valid position,
+    problem: str | None = None  # for this reason,
+    squares: str | None = None  # and so it looks: 64 characters from a8
+    log_probability: float = 0.0  # of all its variables
+
+
+@dataclass(frozen=True)
 class Unfolded:
     """What is seen in one position."""
 
     shares: dict[chess.Move, float]  # of the moves that may be played; they sum to 1
     value: float  # win probability of the side to move
-    states: dict[chess.Move, chess.Board | None]  # behind the likeliest moves, these first; None = no valid position
+    states: dict[chess.Move, Imagined]  # behind the likeliest moves, these first
+    legal_mass: float | None = None  # share of the unmasked move distribution that lies on legal moves
+    raw_legal: bool | None = None  # whether the likeliest move would have been legal without the mask
 
 
 @torch.inference_mode()
@@ -52,10 +64,13 @@ def unfold(
     tokens = roots.tokens if narrowed is None else tokens_of(roots.boards, narrowed, near)
     seen: list[Unfolded] = []
     asked: list[tuple[int, chess.Move, int]] = []  # the root's row, the move and its token
+    raw = np.exp(logits - logits.max(1, keepdims=True))
     for row, (own, ids) in enumerate(zip(legal, tokens, strict=True)):
         powers = np.exp(logits[row, ids] - logits[row, ids].max())
         shares = powers / powers.sum()
-        seen.append(Unfolded(dict(zip(own, shares.tolist(), strict=True)), values[row], {}))
+        lawful = roots.tokens[row]
+        mass, best = raw[row, lawful].sum() / raw[row].sum(), raw[row, lawful].max() == 1.0
+        seen.append(Unfolded(dict(zip(own, shares.tolist(), strict=True)), values[row], {}, float(mass), bool(best)))
         asked += [(row, own[place], ids[place]) for place in np.argsort(-shares, kind="stable")[:count].tolist()]
     for start in range(0, len(asked), BATCH):
         part = asked[start : start + BATCH]
@@ -71,8 +86,8 @@ def _states(
     layout: Layout,
     root: Root | None,
     asked: list[tuple[int, chess.Move, int]],
-) -> list[chess.Board | None]:
-    """The state behind each move, in one network call; None where the tokens make no position."""
+) -> list[Imagined]:
+    """The state behind each move, in one network call."""
     rows = torch.tensor([row for row, _, _ in asked])
     action = layout.segment("a", 0)
     assert action is not None
@@ -80,15 +95,18 @@ def _states(
     x[:, action.start] = torch.tensor([token for _, _, token in asked])
     past = None if root is None else _picked(root, rows)
     groups = tuple(group for group in layout.groups if group.type != "action")
+    likelihood = torch.zeros(len(asked), dtype=torch.float64)
     for kind, logits in net.logits(net.hidden(x, layout, past), layout, groups, tokens=x).items():
         columns = next(group.variables for group in groups if group.type == kind)
         x[:, torch.from_numpy(columns)] = logits.argmax(-1)
-    out: list[chess.Board | None] = []
-    for tokens, (row, _, _) in zip(x.numpy(), asked, strict=True):
+        likelihood += (logits.amax(-1) - logits.logsumexp(-1)).sum(-1)
+    out: list[Imagined] = []
+    for tokens, one, (row, _, _) in zip(x.numpy(), likelihood.tolist(), asked, strict=True):
+        reader = Reader(layout, roots.boards[row])
         try:
-            out.append(Reader(layout, roots.boards[row]).board(tokens, 1))
-        except InvalidState:
-            out.append(None)
+            out.append(Imagined(reader.board(tokens, 1), log_probability=one))
+        except InvalidState as error:
+            out.append(Imagined(None, str(error), reader.squares(tokens, 1), one))
     return out
 
 
