@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +52,25 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def exported(small_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made by the verb itself, which also checks it."""
+def verb(small_run: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """The verb as people call it, which also checks what it has made: the file, and how it ended."""
     path = tmp_path_factory.mktemp("onnx") / "tiny.onnx"
-    done = CliRunner().invoke(app, ["export", "--onnx", str(path), "--weights", str(small_run)])
-    assert done.exit_code == 0, done.output
-    assert "tiny, 100 positions" in done.output
+    command = [sys.executable, "-m", "diffusearch", "export", "--onnx", str(path), "--weights", str(small_run)]
+    return path, subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def exported(verb: tuple[Path, subprocess.CompletedProcess[str]]) -> Path:
+    path, done = verb
+    assert done.returncode == 0, done.stderr
     return path
+
+
+def test_the_verb_prints_only_its_own_words(verb: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    path, done = verb
+    assert done.stderr == ""
+    (line,) = done.stdout.splitlines()
+    assert line.startswith(f"{path}: tiny, 100 positions, ")
 
 
 def test_it_agrees_with_torch_on_a_hundred_positions(small_run: Path, exported: Path) -> None:

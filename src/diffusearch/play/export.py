@@ -8,8 +8,11 @@ vocabulary (whose size is also its mask token), how many variables are given, an
 from __future__ import annotations
 
 import json
+import logging
 import random
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,8 +81,7 @@ def export_onnx(run: Run, path: Path) -> None:
         raise UserError(f"{error.name} is not installed: pip install 'diffusearch[export]'") from error
     example = (records(run, 3, seed=0),)
     shapes = {"tokens": {0: torch.export.Dim("batch")}}
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # about the exporter's own insides
+    with _hushed(), torch.no_grad():
         program = torch.onnx.export(
             OneStep(run.net).eval(),
             example,
@@ -94,6 +96,24 @@ def export_onnx(run: Run, path: Path) -> None:
     model = program.model_proto
     onnx.helper.set_model_props(model, {"diffusearch": json.dumps(about(run))})
     write_whole(path, model.SerializeToString())
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Without three remarks of torch's exporter on its own insides, which nobody here can act on."""
+
+    def wanted(record: logging.LogRecord) -> bool:
+        return "torchvision is not installed" not in record.msg  # no operator of it is in our networks
+
+    operators = logging.getLogger("torch.onnx._internal.exporter._registration")
+    operators.addFilter(wanted)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Attempted to insert a get_attr Node", UserWarning)
+            warnings.filterwarnings("ignore", r"`isinstance\(treespec, LeafSpec\)` is deprecated", FutureWarning)
+            yield
+    finally:
+        operators.removeFilter(wanted)
 
 
 def records(run: Run, count: int, seed: int) -> Tensor:
