@@ -5,7 +5,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH):/usr/games
 
+PIP_INSTALL := $(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 INSTALLED := .venv/.installed
+DEVELOPING := .venv/.developing
 NODE_MODULES := web/node_modules/.package-lock.json
 PAGE := src/diffusearch/play/assets/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
@@ -26,13 +28,18 @@ help:
 	@echo 'make readme  what README.md says that commands print, anew, after new weights'
 	@echo 'make clean   remove .venv, the built page and caches'
 
-setup: test-programs $(INSTALLED) $(PAGE)
+setup: test-programs $(DEVELOPING) $(PAGE)
 
+# What the commands of README.md need (a tournament draws its table); developers' tools are put on top of it.
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo '$(PYTHON) is older than 3.11; name a newer one: make PYTHON=python3.12 ...' >&2; exit 2; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(PIP_INSTALL) -e '.[figures]'
+	@touch $@
+
+$(DEVELOPING): $(INSTALLED)
+	$(PIP_INSTALL) -e '.[dev]'
 	@touch $@
 
 # npm writes this file at the end of an installation; touched because it may be older than the lock file.
@@ -56,7 +63,7 @@ play: play-programs $(INSTALLED) $(PAGE)
 demo: $(INSTALLED)
 	diffusearch demo
 
-lint: $(INSTALLED)
+lint: $(DEVELOPING)
 	ruff check .
 	ruff format --check .
 	mypy
