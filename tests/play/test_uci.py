@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import version
 
 import chess
@@ -316,6 +317,10 @@ class Wide(Dreamer):
     def work(self, steps: int) -> int:
         return steps**3
 
+    def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
+        decision = super().play(board, limits)
+        return replace(decision, nodes=self.work(decision.nodes))
+
 
 def test_nodes_are_evaluations_and_may_be_many_a_step() -> None:
     wide = Wide()
@@ -324,22 +329,28 @@ def test_nodes_are_evaluations_and_may_be_many_a_step() -> None:
         talk.send(f"go nodes {nodes}")
         talk.until("bestmove", len(talk.starting("bestmove")) + 1)
         assert wide.asked[-1].steps == steps
-    assert [limits.steps for limits in wide.asked[:3]] == [1, 1, 6]  # how fast it is, also side by side
+    assert [limits.steps for limits in wide.asked[:4]] == [1, 1, 3, 9]  # how fast it is, also side by side
     assert talk.engine.close()
 
 
-def test_a_forced_move_says_nothing_about_the_speed_of_thoughts(talk: Talk, dreamer: Dreamer) -> None:
+def test_only_where_time_was_short_a_glance_makes_batches_worth_another_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = Wide()
+    talk = Talk(wide)
     talk.send("isready")
     talk.until("readyok")
-    speed = talk.engine._speed
-    before, glances = (speed.mean, speed.deviation), len(dreamer.asked)
+    relaxed: list[int] = []
+    monkeypatch.setattr(talk.engine._speed, "relax_batches", lambda: relaxed.append(1))
+    glances = len(wide.asked)
     talk.send("position fen 7k/8/8/8/8/8/1r6/K6r w - - 0 1", "go movetime 60000")  # Kxb2 is all there is
     talk.until("bestmove a1b2")
-    assert [limits.steps for limits in dreamer.asked[glances:]] == [1]
-    assert (speed.mean, speed.deviation) == before
-    talk.send("setoption name Steps value 1", "position startpos", "go movetime 60000")
+    talk.send("position startpos", "go nodes 1")
     talk.until("bestmove", 2)
-    assert (speed.mean, speed.deviation) != before  # with one step the glance is the whole thought
+    assert relaxed == []
+    talk.send("setoption name Steps value 1", "go movetime 60000")
+    talk.until("bestmove", 3)
+    assert relaxed == [1]
+    assert [limits.steps for limits in wide.asked[glances:]] == [1, 1, 1]
+    assert talk.engine.close()
 
 
 class Broken(Dreamer):

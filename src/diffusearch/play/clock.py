@@ -22,6 +22,7 @@ OVERRUN = 3.0
 LARGEST_SHARE = 0.35
 # When this share of what is left is gone without any decision, the flag is near.
 LAST_SHARE = 0.3
+_LEAST = 1e-9  # seconds: nothing is free
 
 
 @dataclass(frozen=True)
@@ -70,51 +71,77 @@ def fixed(seconds: float, overhead: float) -> Budget:
 
 
 class Speed:
-    """Seconds per evaluation of the network, as a running mean with its running deviation.
+    """What a thought costs: so many seconds for a call of the network with one position, so many for each further one.
 
-    A denoising step is one evaluation, unless several futures are imagined side by side. An evaluation on its own costs
-    more than one in a batch, and this is one figure for both: true for thoughts like those that were measured.
+    Positions side by side cost far less than one after another, so a fan of futures needs both figures. Every thought
+    measures a sum of them; a Kalman filter of two figures that drift tells them apart and weighs each measurement by
+    what it says about either. Until a thought with batches was measured, nothing is thought to be saved by them.
 
-    Planning with mean + DEVIATIONS deviations, as a network protocol plans its timeouts, makes a machine with
-    other work on it take fewer steps rather than lose on time.
+    Planning adds DEVIATIONS times the running error of the predictions, as a network protocol plans its timeouts: a
+    machine with other work on it takes fewer steps rather than lose on time.
     """
 
-    WEIGHT = 0.25  # of the newest measurement
     DEVIATIONS = 2.0
+    WEIGHT = 0.25  # of the newest error of prediction
+    NOISE = 0.2  # of one measurement, as a share of it
+    DRIFT = 0.1  # of a figure from one measurement to the next, as a share of it
 
     def __init__(self) -> None:
-        self.mean: float | None = None
-        self.deviation = 0.0
+        self.figures: tuple[float, float] | None = None  # seconds of a call with one position, and of a further one
+        self._spread = (0.0, 0.0, 0.0)  # how unsure they are: variance of the first, covariance, variance of the second
+        self.deviation = 0.25  # mean error, as a share of what was predicted
 
-    def measured(self, seconds: float, evaluations: int) -> None:
-        """Take in one decision of so many evaluations that took `seconds`."""
-        if evaluations < 1 or not math.isfinite(seconds) or seconds < 0:
+    def measured(self, seconds: float, calls: int, evaluations: int) -> None:
+        """Take in one thought of so many network calls and evaluations of one position that took `seconds`."""
+        if calls < 1 or not math.isfinite(seconds) or seconds < 0:
             return
-        one = seconds / evaluations
-        if self.mean is None:
-            self.mean, self.deviation = one, one / 4
+        if self.figures is None:
+            each = max(seconds / max(calls, evaluations), _LEAST)
+            self.figures, self._spread = (each, each), (each**2, 0.0, each**2)
             return
-        self.deviation += self.WEIGHT * (abs(one - self.mean) - self.deviation)
-        self.mean += self.WEIGHT * (one - self.mean)
+        call, further = self.figures
+        predicted = self._mean(calls, evaluations)
+        surprise = seconds / predicted - 1.0
+        self.deviation += self.WEIGHT * (abs(surprise) - self.deviation)
+        least = 0.1 * max(call, further)
+        first = self._spread[0] + (self.DRIFT * max(call, least)) ** 2
+        both = self._spread[1]
+        second = self._spread[2] + (self.DRIFT * max(further, least)) ** 2
+        x, y = calls / predicted, max(0, evaluations - calls) / predicted  # what was seen of either figure
+        across = first * x + both * y, both * x + second * y
+        total = across[0] * x + across[1] * y + self.NOISE**2
+        gain = across[0] / total, across[1] / total
+        self.figures = max(call + gain[0] * surprise, _LEAST), max(further + gain[1] * surprise, _LEAST)
+        self._spread = first - gain[0] * across[0], both - gain[0] * across[1], second - gain[1] * across[1]
+
+    def _mean(self, calls: int, evaluations: int) -> float:
+        assert self.figures is not None
+        return self.figures[0] * calls + self.figures[1] * max(0, evaluations - calls)
+
+    def careful(self, calls: int = 1, evaluations: int = 1) -> float | None:
+        """Seconds of a thought to plan with, None while nothing was measured."""
+        if self.figures is None:
+            return None
+        return self._mean(calls, evaluations) * (1.0 + self.DEVIATIONS * self.deviation)
 
     def relax(self) -> None:
         """Trust the machine a little more again, when an old measurement kept us from taking a new one."""
-        if self.mean is not None:
-            self.mean, self.deviation = 0.8 * self.mean, 0.8 * self.deviation
+        if self.figures is not None:
+            self.figures = 0.8 * self.figures[0], 0.8 * self.figures[1]
 
-    @property
-    def careful(self) -> float | None:
-        """Seconds per evaluation to plan with, None while nothing was measured."""
-        return None if self.mean is None else self.mean + self.DEVIATIONS * self.deviation
+    def relax_batches(self) -> None:
+        """The same, when only thoughts with batches were not taken."""
+        if self.figures is not None:
+            self.figures = self.figures[0], 0.8 * self.figures[1]
 
     def steps_within(self, seconds: float, at_most: int, work: Callable[[int], int] = int) -> int:
-        """How many steps surely fit into `seconds`: 0 ... at_most. Unmeasured, it promises only one.
+        """How many steps (network calls) surely fit into `seconds`: 0 ... at_most. Unmeasured, it promises only one.
 
         `work` says how many evaluations so many steps are; without it, as many.
         """
-        careful = self.careful
-        if careful is None:
+        if self.figures is None:
             return min(1, at_most)
         if seconds <= 0:
             return 0
-        return next((steps for steps in range(at_most, 0, -1) if careful * work(steps) <= seconds), 0)
+        costs = ((steps, self.careful(steps, work(steps)) or 0.0) for steps in range(at_most, 0, -1))
+        return next((steps for steps, cost in costs if cost <= seconds), 0)

@@ -31,7 +31,7 @@ Say = Callable[[str], None]
 Build = Callable[[str], Agent]
 
 _GLANCE = Limits(steps=1, nodes=20, seconds=0.05, line=False)
-_WARM = Limits(steps=6, line=False)  # a short thought, where steps are wider than a glance
+_WARM = tuple(Limits(steps=steps, line=False) for steps in (3, 9))  # thoughts, where steps are wider than a glance
 _BACKLOG = 100  # jobs that may wait for the worker before the reader waits too
 _FAREWELL = 10.0  # seconds that `quit` waits for the bestmove of a `go` that is still open
 
@@ -73,7 +73,7 @@ class Engine:
         self.options = options or Options()
         self._say_raw = say
         self._build = build
-        self._speed = Speed()  # of the evaluations of full thoughts
+        self._speed = Speed()  # of full thoughts
         self._glance = Speed()  # of whole glances
         self._memory = Memory()
         self._agent: Agent | None = None
@@ -201,14 +201,15 @@ class Engine:
         began = time.monotonic()
         agent.play(chess.Board(), _GLANCE)
         self._speed, self._glance = Speed(), Speed()
-        for speed, evaluations in ((self._speed, agent.work(1)), (self._glance, 1)):
-            speed.measured(time.monotonic() - began, evaluations)
-        steps = _WARM.steps or 1
-        if agent.work(steps) > steps * agent.work(1):  # evaluations in a batch are cheaper than in a glance
-            began = time.monotonic()
-            dream = agent.play(chess.Board(), _WARM).imagination
-            self._speed = Speed()
-            self._speed.measured(time.monotonic() - began, agent.work(dream.steps if dream else steps))
+        for speed in (self._speed, self._glance):
+            speed.measured(time.monotonic() - began, 1, 1)
+        for limits in _WARM:
+            steps = limits.steps or 1
+            if agent.work(steps) > steps * agent.work(1):  # evaluations in a batch are cheaper than in a glance
+                began = time.monotonic()
+                decision = agent.play(chess.Board(), limits)
+                calls = decision.imagination.steps if decision.imagination else 0
+                self._speed.measured(time.monotonic() - began, calls, decision.nodes)
         self._agent, self._agent_key = agent, key
         return agent
 
@@ -230,8 +231,8 @@ class Engine:
         if thought.answered.is_set() or self._too_late_for_a_glance(thought):
             return
         glance = replace(_GLANCE, moves=thought.moves, nodes=min(_GLANCE.nodes or 1, go.nodes or sys.maxsize))
-        spent, _ = self._stage(agent, thought, board, glance, lines=1)
-        self._glance.measured(spent, 1)
+        spent, _, _ = self._stage(agent, thought, board, glance, lines=1)
+        self._glance.measured(spent, 1, 1)
         with self._lock:
             if thought.stopped:
                 return
@@ -242,17 +243,21 @@ class Engine:
         steps = most if seconds is None else self._speed.steps_within(seconds, most, agent.work)
         lines = self.options.number("MultiPV")
         enough = steps <= 1 if seconds is not None else steps == 1 == lines
-        if enough:
-            self._speed.measured(spent, agent.work(1))  # else nothing would tell when the machine is faster again
-            return
         if seconds is not None and board.legal_moves.count() == 1:
             return  # with the speed as it is: a lone glance says little about evaluations side by side
+        if enough:
+            if seconds is not None:  # else nothing would tell when the machine is faster again
+                self._speed.measured(spent, 1, 1)
+                self._speed.relax_batches()
+            return
         limits = Limits(nodes=go.nodes, depth=go.depth, moves=thought.moves, seconds=seconds)
         if self._has_steps:  # the dial replaces the seconds
             limits = replace(limits, steps=steps, seconds=None)
-        spent, done = self._stage(agent, thought, board, limits, lines)
+        spent, calls, evaluations = self._stage(agent, thought, board, limits, lines)
         if self._has_steps:
-            self._speed.measured(spent, agent.work(min(steps, done)))
+            self._speed.measured(spent, calls, evaluations)
+            if seconds is not None and evaluations <= calls:
+                self._speed.relax_batches()
 
     def _time_left(self, thought: Thought) -> float | None:
         """Seconds to plan with; None where the thought may take its time.
@@ -261,22 +266,23 @@ class Engine:
         that was expected, the clock runs while the worker is still busy with it.
         """
         with self._lock:
-            plan = thought.budget(self._glance.careful or 0.0, ahead=True)
+            plan = thought.budget(self._glance.careful() or 0.0, ahead=True)
             if plan is None:
                 return None
             return plan.optimum - (0.0 if thought.go.ponder else time.monotonic() - thought.began)
 
     def _stage(
         self, agent: Agent, thought: Thought, board: chess.Board, limits: Limits, lines: int
-    ) -> tuple[float, int]:
+    ) -> tuple[float, int, int]:
         """One call of the agent; its lines are shown and its first decision is the best so far.
 
-        Gives the seconds, and the denoising steps that were taken (there may be fewer than asked for).
+        Gives the seconds, the network calls that were made (there may be fewer than steps were asked for), and the
+        positions that they evaluated; those of the first line, so that further lines count as slowness.
         """
         began = time.monotonic()
         decisions = agent.analyse(board.copy(), limits, lines) if lines > 1 else [agent.play(board.copy(), limits)]
         dream = decisions[0].imagination
-        spent = time.monotonic() - began, dream.steps if dream else 0
+        spent = time.monotonic() - began, dream.steps if dream else 0, decisions[0].nodes
         decisions = _with_candidates(board, decisions, limits.moves, lines)
         for decision in decisions:
             if not board.is_legal(decision.move):
@@ -295,7 +301,7 @@ class Engine:
     def _set_timers(self, thought: Thought) -> None:
         """From the end of the budget on the best decision there is gets played; near the flag, any move."""
         with self._lock:
-            plan = thought.budget(self._glance.careful or 0.0)
+            plan = thought.budget(self._glance.careful() or 0.0)
             if plan is None or thought.answered.is_set():
                 return
             gone = time.monotonic() - thought.began
@@ -316,7 +322,7 @@ class Engine:
         """Whether the flag would fall during a glance; then a reflex has answered."""
         with self._lock:
             plan = thought.budget(0.0)
-            late = plan is not None and time.monotonic() - thought.began + (self._glance.careful or 0.0) > plan.flag
+            late = plan is not None and time.monotonic() - thought.began + (self._glance.careful() or 0.0) > plan.flag
         if late:
             self._glance.relax()  # or one slow glance would make reflexes of all later moves
             self._reflex(thought)
