@@ -47,7 +47,7 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shape of the packaged model in small: everything that it has, and nothing that starts without effect."""
     trunk = {"layers": 1, "width": 32, "heads": 2, "attention": "prefix"}
     model = {"horizon": 2, "encoding": "compact", "patch": 8, "head": "squares", "root_value": True, "trunk": trunk}
-    model |= {"grounded": True, "standing": True, "sight": 4}
+    model |= {"grounded": True, "rights": True, "standing": True, "exposure": True, "sight": 4}
     return untrained(tmp_path_factory.mktemp("small"), model)
 
 

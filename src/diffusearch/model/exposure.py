@@ -72,7 +72,7 @@ class Exposure(nn.Module):
 
     def forward(self, squares: Tensor) -> Tensor:
         """Codes [batch, 64] of a1..h8, seen by the mover -> scores [batch, 1968]."""
-        count = len(squares)
+        count = squares.shape[0]
         king = (squares == OWN_KING).to(torch.int32).argmax(1)
         board = F.pad(squares.masked_fill(squares == OWN_KING, 0), (0, 1))  # a king that steps back hides nothing
         stands = torch.cat([king[:, None], self.around[king]], dim=1)  # where it is, and where it could go [batch, 11]
