@@ -171,3 +171,25 @@ def test_moves_share_the_vectors_of_their_squares(make_net: Callable[..., Denois
     assert torch.allclose(e2e4 - e2e3, difference)
     assert not torch.allclose(e2e4, d2d4)
     assert not rows[moves.NONE].any()
+
+
+def test_the_vocabulary_that_play_keeps_follows_the_weights(make_net: Callable[..., Denoiser]) -> None:
+    embedding = make_net(grounded=True, attention="prefix", horizon=2, patch=8).embedding
+    assert embedding.squares is not None
+    with torch.inference_mode():
+        first = embedding.vocabulary()
+        assert embedding.vocabulary() is first
+    assert embedding.vocabulary().requires_grad  # training makes its own
+    optimiser = torch.optim.SGD(embedding.parameters(), lr=1.0)
+    for weights in (embedding.table, embedding.squares):
+        optimiser.zero_grad()
+        weights.sum().backward()
+        optimiser.step()
+        with torch.no_grad():
+            kept = embedding.vocabulary()
+        assert not torch.equal(kept, first)
+        assert torch.equal(kept, embedding.vocabulary())
+        first = kept
+    embedding.double()
+    with torch.no_grad():
+        assert embedding.vocabulary().dtype == torch.float64

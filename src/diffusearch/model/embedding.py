@@ -50,6 +50,7 @@ class Embedding(nn.Module):
             self.table[self.padding] = 0.0
         self.places = nn.Parameter(torch.randn(layout.places, width) * 0.02) if learned_positions else None
         self._indices: dict[int, tuple[Tensor, Tensor]] = {}
+        self._kept: tuple[object, Tensor] | None = None  # the vocabulary, and of which weights it is
 
     def _kind(self, layout: Layout, variable: int) -> object:
         kind = layout.types[variable]
@@ -59,11 +60,20 @@ class Embedding(nn.Module):
         return kind
 
     def vocabulary(self) -> Tensor:
-        """The table of all token vectors [rows, width]."""
+        """The table of all token vectors [rows, width]. In play it is made once and kept until the weights change."""
         if self.squares is None:
             return self.table
-        source, target = (torch.from_numpy(squares).to(self.squares.device) for squares in (moves.SOURCE, moves.TARGET))
-        named = self.squares[source] + self.squares[64 + target]
+        if torch.is_grad_enabled() or torch.compiler.is_compiling():
+            return self._vocabulary(self.squares)
+        weights = (self.table, self.squares)
+        state = tuple((weight.data_ptr(), weight.device, weight.dtype, weight._version) for weight in weights)
+        if self._kept is None or self._kept[0] != state:
+            self._kept = state, self._vocabulary(self.squares)
+        return self._kept[1]
+
+    def _vocabulary(self, named_by: Tensor) -> Tensor:
+        source, target = (torch.from_numpy(squares).to(named_by.device) for squares in (moves.SOURCE, moves.TARGET))
+        named = named_by[source] + named_by[64 + target]
         start = self.rows["action"]
         return self.table + F.pad(named, (0, 0, start, len(self.table) - start - len(named)))
 
