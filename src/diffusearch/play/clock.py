@@ -15,7 +15,7 @@ from dataclasses import dataclass
 # normal game, large enough that a long endgame is still played on the increment.
 MOVES_EXPECTED = 30
 # The cheapest decision must remain affordable for this many more moves.
-RESERVE = 60
+RESERVE = 100
 # A move may overrun its plan by this factor before the deadline cuts it off ...
 OVERRUN = 3.0
 # ... but one move never takes more than this share of what is left on the clock.
@@ -134,14 +134,20 @@ class Speed:
         if self.figures is not None:
             self.figures = self.figures[0], 0.8 * self.figures[1]
 
-    def steps_within(self, seconds: float, at_most: int, work: Callable[[int], int] = int) -> int:
-        """How many steps (network calls) surely fit into `seconds`: 0 ... at_most. Unmeasured, it promises only one.
+    def steps_within(
+        self, seconds: float, at_most: int, work: Callable[[int], int] = int, latest: float | None = None
+    ) -> int:
+        """How many steps (network calls) fit into `seconds`: 0 ... at_most. Unmeasured, it promises only one.
 
-        `work` says how many evaluations so many steps are; without it, as many.
+        `work` says how many evaluations so many steps are; without it, as many. They fit if they surely do. Where a
+        move may overrun its plan, `latest` says till when: then the plan holds on average, and that mark surely.
         """
         if self.figures is None:
             return min(1, at_most)
         if seconds <= 0:
             return 0
-        costs = ((steps, self.careful(steps, work(steps)) or 0.0) for steps in range(at_most, 0, -1))
-        return next((steps for steps, cost in costs if cost <= seconds), 0)
+        end = seconds if latest is None else latest
+        for steps in range(at_most, 0, -1):
+            if self._mean(steps, work(steps)) <= seconds and (self.careful(steps, work(steps)) or 0.0) <= end:
+                return steps
+        return 0

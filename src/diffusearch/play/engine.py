@@ -236,11 +236,11 @@ class Engine:
         with self._lock:
             if thought.stopped:
                 return
-        seconds = self._time_left(thought)
+        seconds, latest = self._time_left(thought) or (None, None)
         full = Strength(self.options.number("Strength")).effort(self.options.number("Steps"))
         nodes = go.nodes or sys.maxsize
         most = next((steps for steps in range(full, 1, -1) if agent.work(steps) <= nodes), 1) if self._has_steps else 2
-        steps = most if seconds is None else self._speed.steps_within(seconds, most, agent.work)
+        steps = most if seconds is None else self._speed.steps_within(seconds, most, agent.work, latest)
         lines = self.options.number("MultiPV")
         enough = steps <= 1 if seconds is not None else steps == 1 == lines
         if seconds is not None and board.legal_moves.count() == 1:
@@ -259,8 +259,8 @@ class Engine:
             if seconds is not None and evaluations <= calls:
                 self._speed.relax_batches()
 
-    def _time_left(self, thought: Thought) -> float | None:
-        """Seconds to plan with; None where the thought may take its time.
+    def _time_left(self, thought: Thought) -> tuple[float, float] | None:
+        """Seconds to plan with, and seconds till the move is cut off; None where the thought may take its time.
 
         Pondering is planned like a move: a thought cannot be interrupted, and when another move comes than the one
         that was expected, the clock runs while the worker is still busy with it.
@@ -269,7 +269,8 @@ class Engine:
             plan = thought.budget(self._glance.careful() or 0.0, ahead=True)
             if plan is None:
                 return None
-            return plan.optimum - (0.0 if thought.go.ponder else time.monotonic() - thought.began)
+            gone = 0.0 if thought.go.ponder else time.monotonic() - thought.began
+            return plan.optimum - gone, plan.maximum - gone
 
     def _stage(
         self, agent: Agent, thought: Thought, board: chess.Board, limits: Limits, lines: int
