@@ -60,3 +60,18 @@ def test_a_run_is_loaded_once_until_its_weights_change(tmp_path: Path, monkeypat
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nowhere"):
         runs.run(str(tmp_path / "nowhere"), "s-a", "s-a")
+
+
+def test_weights_inside_the_package_have_names_and_folders_go_before_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    opened: list[Path] = []
+    monkeypatch.setattr(runs, "_load", lambda path, stamp: opened.append(path) or fake("s-a"))
+    monkeypatch.setattr("diffusearch.weights.packaged", lambda name: Path("/package") / name)
+    runs.run("s-a", "diffusearch", "diffusearch")
+    runs.run(None, "diffusearch", "diffusearch")
+    runs.run("elsewhere", "diffusearch", "diffusearch")
+    (tmp_path / "s-a").mkdir()
+    runs.run("s-a", "diffusearch", "diffusearch")
+    assert opened == [Path("/package/s-a"), Path("/package/diffusearch"), tmp_path / "elsewhere", tmp_path / "s-a"]

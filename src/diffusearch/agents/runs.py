@@ -19,13 +19,14 @@ NO_MOVE = ("s-v", "sa-v")
 
 
 def run(text: str | None, packaged_name: str, word: str) -> Run:
-    """The run that a text names (None = the packaged one of that name), fit for agents of that word."""
-    if text is None:
-        from diffusearch.weights import packaged
+    """The run that a text names, a folder or weights inside the package (None: these), fit for agents of that word.
 
-        path = packaged(packaged_name)
-    else:
-        path = Path(text).expanduser()
+    A folder goes before the package's weights of the same name.
+    """
+    from diffusearch.weights import NAMES, packaged
+
+    inside = text is None or (text in NAMES and not Path(text).exists())
+    path = packaged(text or packaged_name) if inside else Path(text or "").expanduser()
     loaded = _load(path.resolve(), _stamp(path))
     if not _fits(loaded, word):
         raise UserError(
