@@ -3,7 +3,8 @@
 python tools/overlap.py --records labels-train puzzles-train --actions actions-test.parquet --puzzles puzzles.csv.zst
 
 A position counts as met if it, or the same position with colours and ranks exchanged, is a root. Of a puzzle every
-position in which the solver is to move is looked up.
+position in which the solver is to move is looked up. `--unmet FILE` writes the rows of the labelled test file that are
+in none of the records to a Parquet file, to measure on these alone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import chess
+import pyarrow.parquet as pq
 
 from diffusearch.data.records import Records
 from diffusearch.evaluation.positions import read_positions
@@ -42,7 +44,10 @@ def main() -> None:
     parser.add_argument("--actions", help="a labelled test file")
     parser.add_argument("--puzzles", help="a test file of puzzles")
     parser.add_argument("--limit", type=int, help="only the first rows of each test file")
+    parser.add_argument("--unmet", type=Path, help="where the labelled rows go that no record has")
     options = parser.parse_args()
+    if options.unmet and not options.actions:
+        parser.error("--unmet takes the rows of --actions: give both")
     tests: dict[str, list[bytes]] = {}
     if options.actions:
         tests["actions"] = [row(position.board()) for position in read_positions(Path(options.actions), options.limit)]
@@ -50,14 +55,25 @@ def main() -> None:
         puzzles = read_puzzles(Path(options.puzzles), limit=options.limit)
         tests["puzzles"] = [one for puzzle in puzzles for one in solver_positions(puzzle.fen, puzzle.moves)]
     wanted = {one for rows in tests.values() for one in rows}
+    everywhere: set[bytes] = set()
     for folder in options.records:
         records = Records(folder)
         met: set[bytes] = set()
         for start in range(0, len(records), 65536):
             roots = records.arrays["states"][start : start + 65536, 0, :CLOCK]
             met.update(one for one in map(bytes, roots) if one in wanted)
-        found = {name: {"positions": len(rows), "met": sum(one in met for one in rows)} for name, rows in tests.items()}
-        print(json.dumps({"records": folder, "n": len(records), **found}), flush=True)
+        print(json.dumps({"records": folder, "n": len(records), **_counts(tests, met)}), flush=True)
+        everywhere |= met
+    print(json.dumps({"records": "all", **_counts(tests, everywhere)}))
+    if options.unmet:
+        table = pq.read_table(options.actions).slice(0, len(tests["actions"]))
+        table = table.filter([one not in everywhere for one in tests["actions"]])
+        pq.write_table(table, options.unmet)
+        print(f"{options.unmet}: {len(table)} rows")
+
+
+def _counts(tests: dict[str, list[bytes]], met: set[bytes]) -> dict[str, dict[str, int]]:
+    return {name: {"positions": len(rows), "met": sum(one in met for one in rows)} for name, rows in tests.items()}
 
 
 if __name__ == "__main__":
