@@ -17,10 +17,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from diffusearch.model.loud import LOUD
+from diffusearch.model.sight import CODES
 from diffusearch.tokens import moves
 from diffusearch.tokens.states import OWN_KING
 
-_CODES = 13  # of a square; 0 is empty
 _OUTSIDE = 64  # a square that is none: nothing stands there
 _WAYS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))  # rank, file: first to either side
 _LEAPS = ((2, 1), (2, -1), (-2, 1), (-2, -1), (1, 2), (1, -2), (-1, 2), (-1, -2))
@@ -42,8 +42,8 @@ class Exposure(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.lines = nn.Parameter(torch.zeros(len(_WAYS) * 2 * _CODES, 1))
-        self.leaps = nn.Parameter(torch.zeros(_CODES, 1))
+        self.lines = nn.Parameter(torch.zeros(len(_WAYS) * 2 * CODES, 1))
+        self.leaps = nn.Parameter(torch.zeros(CODES, 1))
         step = _steps(_WAYS)
         rays = np.empty((65, len(_WAYS), 7), dtype=np.int64)  # the squares of each line, the nearest first
         rays[..., 0] = step
@@ -100,5 +100,5 @@ class Exposure(nn.Module):
 
     def _line(self, codes: Tensor, next_to: Tensor) -> Tensor:
         """The numbers of pieces [batch, ..., ways] that end the lines."""
-        rows = (torch.arange(len(_WAYS), device=codes.device) * 2 + next_to) * _CODES + codes
+        rows = (torch.arange(len(_WAYS), device=codes.device) * 2 + next_to) * CODES + codes
         return LOUD * F.embedding(rows, self.lines)[..., 0]
