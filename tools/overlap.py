@@ -11,29 +11,25 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
-import chess
+import numpy as np
 import pyarrow.parquet as pq
 
+from diffusearch.data.held_out import Keys, row_keys
 from diffusearch.data.records import Records
 from diffusearch.evaluation.positions import read_positions
-from diffusearch.evaluation.puzzles import read_puzzles
-from diffusearch.tokens.states import CLOCK, board_row
+from diffusearch.evaluation.puzzles import Puzzle, read_puzzles
+from diffusearch.tokens.states import Rows, board_row
 
 
-def row(board: chess.Board) -> bytes:
-    """A position as its mover sees it, without the clock."""
-    return board_row(board, board.turn)[:CLOCK].tobytes()
-
-
-def solver_positions(fen: str, moves: Iterable[str]) -> list[bytes]:
-    """The positions of a puzzle before the solver's moves; the first move is the opponent's."""
-    board, out = chess.Board(fen), []
-    for ply, move in enumerate(moves):
-        if ply % 2:
-            out.append(row(board))
+def solver_rows(puzzle: Puzzle) -> list[Rows]:
+    """The positions of a puzzle before the solver's moves."""
+    board, out = puzzle.board(), []
+    for move in islice(puzzle.moves, 1, None):
+        if len(board.move_stack) % 2:
+            out.append(board_row(board, board.turn))
         board.push_uci(move)
     return out
 
@@ -48,32 +44,29 @@ def main() -> None:
     options = parser.parse_args()
     if options.unmet and not options.actions:
         parser.error("--unmet takes the rows of --actions: give both")
-    tests: dict[str, list[bytes]] = {}
+    tests: dict[str, Keys] = {}
     if options.actions:
-        tests["actions"] = [row(position.board()) for position in read_positions(Path(options.actions), options.limit)]
+        boards = [position.board() for position in read_positions(Path(options.actions), options.limit)]
+        tests["actions"] = row_keys(np.stack([board_row(board, board.turn) for board in boards]))
     if options.puzzles:
         puzzles = read_puzzles(Path(options.puzzles), limit=options.limit)
-        tests["puzzles"] = [one for puzzle in puzzles for one in solver_positions(puzzle.fen, puzzle.moves)]
-    wanted = {one for rows in tests.values() for one in rows}
-    everywhere: set[bytes] = set()
+        tests["puzzles"] = row_keys(np.stack([row for puzzle in puzzles for row in solver_rows(puzzle)]))
+    everywhere = np.zeros(0, np.uint64)
     for folder in options.records:
-        records = Records(folder)
-        met: set[bytes] = set()
-        for start in range(0, len(records), 65536):
-            roots = records.arrays["states"][start : start + 65536, 0, :CLOCK]
-            met.update(one for one in map(bytes, roots) if one in wanted)
-        print(json.dumps({"records": folder, "n": len(records), **_counts(tests, met)}), flush=True)
-        everywhere |= met
+        every = Records(folder).arrays["states"]
+        roots = np.concatenate([row_keys(every[at : at + 65536, 0]) for at in range(0, len(every), 65536)])
+        print(json.dumps({"records": folder, "n": len(every), **_counts(tests, roots)}), flush=True)
+        everywhere = np.union1d(everywhere, roots)
     print(json.dumps({"records": "all", **_counts(tests, everywhere)}))
     if options.unmet:
         table = pq.read_table(options.actions).slice(0, len(tests["actions"]))
-        table = table.filter([one not in everywhere for one in tests["actions"]])
+        table = table.filter(~np.isin(tests["actions"], everywhere))
         pq.write_table(table, options.unmet)
         print(f"{options.unmet}: {len(table)} rows")
 
 
-def _counts(tests: dict[str, list[bytes]], met: set[bytes]) -> dict[str, dict[str, int]]:
-    return {name: {"positions": len(rows), "met": sum(one in met for one in rows)} for name, rows in tests.items()}
+def _counts(tests: dict[str, Keys], roots: Keys) -> dict[str, dict[str, int]]:
+    return {name: {"positions": len(keys), "met": int(np.isin(keys, roots).sum())} for name, keys in tests.items()}
 
 
 if __name__ == "__main__":

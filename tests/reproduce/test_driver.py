@@ -123,6 +123,7 @@ def test_training_what_is_missing(tmp_path: Path, actions: Path, monkeypatch: py
     trainings: list[tuple[str, int, bool]] = []
 
     def train(recipe: Any, folder: Path, resume: bool, report: Any) -> None:
+        assert recipe.data.held_out == (str(actions),)  # what is measured on is not learnt from
         trainings.append((recipe.name, recipe.optimiser.steps, resume))
         trained(folder, recipe.optimiser.steps)
 

@@ -103,11 +103,7 @@ def mirrored(arrays: dict[str, npt.NDArray[Any]], chosen: npt.NDArray[np.bool_])
     """Mirror the files of the chosen records in which nobody may castle: the same chess, seen in a looking glass."""
     rows = chosen & (arrays["states"][:, 0, states.CASTLING] == 0)
     out = {name: np.array(array) for name, array in arrays.items()}
-    part = out["states"][rows]
-    part[:, :, :64] = part[:, :, np.arange(64) ^ 7]
-    file = part[:, :, states.EN_PASSANT]
-    part[:, :, states.EN_PASSANT] = np.where(file == 0, 0, 9 - file)
-    out["states"][rows] = part
+    out["states"][rows] = states.looking_glass(out["states"][rows])
     out["moves"][rows] = moves.MIRROR[out["moves"][rows]]
     bits = np.unpackbits(out["legal"][rows], axis=1, bitorder="little")
     bits[:, : moves.VOCABULARY] = bits[:, moves.MIRROR]

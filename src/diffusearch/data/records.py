@@ -197,6 +197,7 @@ class Records:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self._kept: npt.NDArray[np.int64] | None = None  # rows of the arrays that count; None: all
         try:
             meta = json.loads((self.folder / "records.json").read_text())
             if meta["format"] != FORMAT:
@@ -212,9 +213,16 @@ class Records:
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise UserError(f"{self.folder} holds no records ({error}): make them with `diffusearch label`") from None
 
+    def without(self, rows: npt.NDArray[np.bool_]) -> Records:
+        """The same folder without some rows of its arrays, as if they had never been written."""
+        rest = Records(self.folder)
+        rest._kept = np.flatnonzero(~rows)
+        return rest
+
     def __len__(self) -> int:
-        return len(self.arrays["known"])
+        return len(self.arrays["known"] if self._kept is None else self._kept)
 
     def take(self, rows: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
         """The arrays of the given rows."""
-        return {name: array[rows] for name, array in self.arrays.items()}
+        chosen = rows if self._kept is None else self._kept[rows]
+        return {name: array[chosen] for name, array in self.arrays.items()}

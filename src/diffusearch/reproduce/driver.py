@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -97,7 +98,9 @@ def _base(training: Training, setting: Setting) -> str:
 def _changes(training: Training, setting: Setting) -> tuple[str, ...]:
     """What --set changes in the base."""
     start = () if training.after is None else (f"start={setting.runs / training.after.name}",)
-    return (f"name={training.name}", *start, *training.settings, *setting.settings)
+    tests = [str(path) for path in (setting.actions, setting.puzzles) if path is not None]
+    unseen = (f"data.held_out={json.dumps(tests)}",) if tests else ()  # what is measured on must not be learnt from
+    return (f"name={training.name}", *start, *unseen, *training.settings, *setting.settings)
 
 
 def resolved(training: Training, setting: Setting) -> Recipe:

@@ -84,6 +84,15 @@ def row_board(row: npt.NDArray[np.integer[npt.NBitBase]] | Rows, mover: chess.Co
     return board
 
 
+def looking_glass(rows: Rows) -> Rows:
+    """Rows [..., 68] with their files mirrored: the same chess as long as nobody may castle."""
+    out = rows.copy()
+    out[..., :64] = rows[..., np.arange(64) ^ 7]
+    file = rows[..., EN_PASSANT]
+    out[..., EN_PASSANT] = np.where(file == 0, 0, 9 - file)
+    return out
+
+
 _STATUS_WORDS = {
     chess.STATUS_NO_WHITE_KING: "White has no king",
     chess.STATUS_NO_BLACK_KING: "Black has no king",

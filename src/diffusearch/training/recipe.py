@@ -48,6 +48,7 @@ class DataConfig:
 
     sources: tuple[SourceConfig, ...] = ()
     validation: str = ""  # records to measure on; empty: the validation split of the first source
+    held_out: tuple[str, ...] = ()  # labelled sets, puzzle tables, PGN: records that meet their positions are left out
     cache: str = ""  # where records are replayed to; empty: next to each source
     tried: float = 0.0  # share of records with imagined states that learn the one behind a random legal move instead
     mirror: bool = False  # mirror the files of half of the records in which nobody may castle (compact encoding only)

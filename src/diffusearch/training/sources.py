@@ -12,6 +12,7 @@ from typing import Any
 
 import chess
 
+from diffusearch.data.held_out import HeldOut, boards_in
 from diffusearch.data.labelled import labelled_files, read_labelled
 from diffusearch.data.records import Line, Records, write_records
 from diffusearch.data.scores import Score, parse_actions, parse_values
@@ -29,6 +30,12 @@ def open_sources(recipe: Recipe, say: Say) -> tuple[list[Records], Records | Non
         raise UserError(f"the recipe {recipe.name!r} names no data: give data.sources a path")
     by_action = recipe.model.paradigm == "sa-v"
     records = [records_of(Path(s.path), horizon, "train", data.cache, by_action, say, s.ply) for s in data.sources]
+    if data.held_out:
+        held_out = HeldOut(board for path in data.held_out for board in boards_in(path))
+        spared = [held_out.spared_by(one) for one in records]
+        for before, after in zip(records, spared, strict=True):
+            say(f"{before.folder}: {len(before) - len(after)} of {len(before)} records meet held-out positions")
+        records = spared
     for one in records:
         if len(one) == 0:
             raise UserError(f"{one.folder} holds no record to train on: label more games")
