@@ -32,7 +32,7 @@ from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.model.int8 import int8
 from diffusearch.tokens import states
-from diffusearch.tokens.layout import Layout
+from diffusearch.tokens.layout import JUDGES, Layout
 from diffusearch.tokens.values import BIN_VALUES
 from diffusearch.training.checkpoint import load_tensors, load_weights
 from diffusearch.training.recipe import Recipe, load_recipe
@@ -127,7 +127,7 @@ class Run:
     @property
     def looks(self) -> bool:
         """Whether `look` works: moves and the root's value are read off the same call."""
-        return self.net.root_value is not None and self.paradigm not in ("s-v", "sa-v")
+        return self.net.root_value is not None and self.paradigm not in JUDGES
 
     def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float64]:
         """Win probability of the side to move in each position [n]; the positions need not have legal moves."""
@@ -252,7 +252,7 @@ class Run:
         generator: torch.Generator,
         narrowed: Allowed | None,
     ) -> Sample:
-        if self.paradigm in ("s-v", "sa-v"):
+        if self.paradigm in JUDGES:
             raise UserError(f"the run {self.name!r} is {self.paradigm} and predicts no move: use an s-a or s-asa run")
         _refuse_over(roots)
         given = self.given(roots.boards, layout)

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from diffusearch.errors import UserError
+from diffusearch.tokens.layout import JUDGES
 
 if TYPE_CHECKING:
     from diffusearch.run import Run
-
-# What each kind of agent can use. A run that predicts a move at the root has priors, whatever it imagines after it.
-NO_MOVE = ("s-v", "sa-v")
 
 
 def run(text: str | None, packaged_name: str, word: str) -> Run:
@@ -37,11 +35,12 @@ def run(text: str | None, packaged_name: str, word: str) -> Run:
 
 
 def _fits(loaded: Run, word: str) -> bool:
+    """What each kind of agent can use. A run that predicts a first move has priors, whatever it imagines behind it."""
     if word == "s-v":
         return loaded.knows_values
     if word == "sa-v":
         return loaded.paradigm == "sa-v"
-    if loaded.paradigm in NO_MOVE:
+    if loaded.paradigm in JUDGES:
         return False
     return word not in ("direct", "autoregressive") or loaded.recipe.process.kind == word
 

@@ -33,6 +33,8 @@ PARADIGMS: dict[str, tuple[str, str, str]] = {
     "s-avav": ("sav", "av", "s"),
     "s-avsav": ("sav", "sav", "s"),
 }
+# These value what they are given and predict no move.
+JUDGES = tuple(name for name, (first, _, given) in PARADIGMS.items() if first.removeprefix(given) == "v")
 
 _PATCHES = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (1, 8)}  # squares a place -> (ranks, files)
 

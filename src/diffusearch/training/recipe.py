@@ -23,6 +23,7 @@ from diffusearch.diffusion.process import KINDS
 from diffusearch.diffusion.schedule import WEIGHTS
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import ModelConfig
+from diffusearch.tokens.layout import JUDGES
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ def _check(recipe: Recipe) -> None:
         )
     if recipe.data.tried and process.kind not in ("absorbing", "direct"):
         raise UserError(f"data.tried holds a move fixed, which process.kind = {process.kind!r} cannot: use 'absorbing'")
-    if process.kind in ("multinomial", "gaussian") and (model.root_value or model.paradigm in ("s-v", "sa-v")):
+    if process.kind in ("multinomial", "gaussian") and (model.root_value or model.paradigm in JUDGES):
         # values are read off a record whose future is masked, and these processes know no mask
         raise UserError(f"process.kind = {process.kind!r} cannot learn root values: use 'absorbing' or 'direct'")
 
