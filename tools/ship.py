@@ -22,7 +22,9 @@ PACKAGE = Path(__file__).parent.parent / "src/diffusearch/weights"
 def without_paths(recipe: Recipe, name: str) -> Recipe:
     """The recipe with folders cut down to their last name."""
     sources = tuple(dataclasses.replace(s, path=Path(s.path).name) for s in recipe.data.sources)
-    data = dataclasses.replace(recipe.data, sources=sources, validation=Path(recipe.data.validation).name, cache="")
+    held_out = tuple(Path(path).name for path in recipe.data.held_out)
+    validation = Path(recipe.data.validation).name
+    data = dataclasses.replace(recipe.data, sources=sources, validation=validation, held_out=held_out, cache="")
     return dataclasses.replace(recipe, name=name, data=data, start=Path(recipe.start).name, threads=0)
 
 

@@ -43,6 +43,19 @@ def test_actions_json_has_figures_and_provenance(run: Any, labelled: Callable[..
     assert json.loads(written.read_text()) == result
 
 
+def test_other_rows_are_another_file(run: Any, labelled: Callable[..., Path], puzzle_file: Callable[..., Path]) -> None:
+    chosen = ((), ("--skip", 1), ("--seed", 7), ("--skip", 1, "--seed", 7))
+    for words in chosen:
+        done = run("eval", "actions", "--agent", "oracle", "--data", labelled(), "--limit", 2, "--json", *words)
+        assert json.loads(done.stdout)["skip"] == int("--skip" in words)
+    names = {path.stem.partition("-n")[2] for path in Path("runs/results").glob("actions-*.json")}
+    assert names == {"2", "2-skip1", "2-seed7", "2-skip1-seed7"}
+    done = run("eval", "puzzles", "--agent", "oracle", "--data", puzzle_file(), "--skip", 1, "--json")
+    assert json.loads(done.stdout)["n"] == 1
+    done = run("eval", "puzzles", "--agent", "oracle", "--data", puzzle_file(), "--skip", 9)
+    assert "behind row 9" in str(done.exception)
+
+
 def test_actions_for_people_say_what_is_left_out(run: Any, labelled: Callable[..., Path]) -> None:
     done = run("eval", "actions", "--agent", "oracle", "--data", labelled(), "--out", "one.json")
     assert "oracle: 100.00 %" in done.stdout

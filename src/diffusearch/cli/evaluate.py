@@ -14,6 +14,7 @@ AgentText = Annotated[str, typer.Option("--agent", help="Who is measured, e.g. d
 Data = Annotated[Path, typer.Option("--data", help="The test file or folder.")]
 Limit = Annotated[int | None, typer.Option("--limit", help="Measure only so many rows (the first ones, see --seed).")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Draw the --limit rows at random with this seed.")]
+Skip = Annotated[int, typer.Option("--skip", min=0, help="Pass over so many rows first, e.g. those of earlier looks.")]
 Split = Annotated[str | None, typer.Option("--split", help="Only the games of this split: train, validation, test.")]
 Batch = Annotated[int, typer.Option("--batch", min=1, help="Positions decided together.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result goes: a .json file or a folder.")]
@@ -62,6 +63,7 @@ def actions(
     data: Data,
     limit: Limit = None,
     seed: Seed = None,
+    skip: Skip = 0,
     split: Split = None,
     batch: Batch = 256,
     out: Out = RESULTS,
@@ -75,10 +77,11 @@ def actions(
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     files = labelled_files(data)
-    positions = read_positions(data, limit, seed, split)
+    positions = read_positions(data, limit, seed, split, skip)
     with build(agent) as player, progress_bar("actions", len(positions)) as progress:
         figures = action_accuracy(player, positions, batch=batch, progress=progress)
-        result, path = finish("actions", figures, recipes={agent: recipe_of(player)}, files=files, seed=seed, out=out)
+        recipes = {agent: recipe_of(player)}
+        result, path = finish("actions", figures, recipes=recipes, files=files, seed=seed, skip=skip, out=out)
     lines = [f"{agent}: {_share(result)} positions as the oracle"]
     lines += [f"  {name}: {_share(share)}" for name, share in result["by_phase"].items()]
     if result["within_centipawns"] is None:
@@ -95,6 +98,7 @@ def puzzles(
     data: Data,
     limit: Limit = None,
     seed: Seed = None,
+    skip: Skip = 0,
     batch: Batch = 256,
     out: Out = RESULTS,
     as_json: Json = False,
@@ -104,10 +108,11 @@ def puzzles(
     from diffusearch.evaluation.puzzles import puzzle_accuracy, read_puzzles
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
-    rows = read_puzzles(data, limit, seed)
+    rows = read_puzzles(data, limit, seed, skip)
     with build(agent) as player, progress_bar("puzzles", len(rows)) as progress:
         figures = puzzle_accuracy(player, rows, batch=batch, progress=progress)
-        result, path = finish("puzzles", figures, recipes={agent: recipe_of(player)}, files=[data], seed=seed, out=out)
+        recipes = {agent: recipe_of(player)}
+        result, path = finish("puzzles", figures, recipes=recipes, files=[data], seed=seed, skip=skip, out=out)
     rating = result["rating"]
     tolerant = {**result, "accuracy": result["accuracy_mate_tolerant"], "interval": result["interval_mate_tolerant"]}
     lines = [f"{agent}: {_share(result)} puzzles, strict", f"  mate-tolerant: {_share(tolerant)}"]
@@ -125,6 +130,7 @@ def futures(
     random: Annotated[int | None, typer.Option("--random", min=1, help="Use so many random positions.")] = None,
     limit: Limit = None,
     seed: Seed = None,
+    skip: Skip = 0,
     split: Split = None,
     batch: Batch = 256,
     out: Out = RESULTS,
@@ -144,10 +150,11 @@ def futures(
         files, positions = [], random_positions(random, seed)
     elif data is not None:
         files = labelled_files(data)
-        positions = read_positions(data, limit, seed, split)
+        positions = read_positions(data, limit, seed, split, skip)
     with build(agent) as player, progress_bar("futures", len(positions)) as progress:
         figures = future_quality(player, positions, batch=batch, progress=progress)
-        result, path = finish("futures", figures, recipes={agent: recipe_of(player)}, files=files, seed=seed, out=out)
+        recipes = {agent: recipe_of(player)}
+        result, path = finish("futures", figures, recipes=recipes, files=files, seed=seed, skip=skip, out=out)
     lines = [f"{agent}, {result['n']} positions", "step  valid a_i  best a_i  valid s_i  match a_(i-1)-s_i"]
     for row in result["steps"]:
         cells = [row[name] for name in ("valid_action", "best", "valid_state", "match")]
@@ -166,6 +173,7 @@ def latency_verb(
     ] = None,
     limit: Limit = 100,
     seed: Seed = None,
+    skip: Skip = 0,
     split: Split = None,
     out: Out = RESULTS,
     as_json: Json = False,
@@ -178,7 +186,7 @@ def latency_verb(
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     files = labelled_files(data)
-    positions = read_positions(data, limit, seed, split)
+    positions = read_positions(data, limit, seed, split, skip)
     texts = [text for one in agent for text in latency.sweep(one, sweep or [])]
     rows, recipes = [], {}
     with progress_bar("latency", len(texts) * len(positions)) as progress:
@@ -187,7 +195,7 @@ def latency_verb(
                 rows.append({"agent": text, **latency.latency(player, positions, progress=progress)})
                 recipes[text] = recipe_of(player)
     figures = {**{name: rows[0][name] for name in ("n", "accuracy", "interval")}, "rows": rows}
-    result, path = finish("latency", figures, recipes=recipes, files=files, seed=seed, out=out)
+    result, path = finish("latency", figures, recipes=recipes, files=files, seed=seed, skip=skip, out=out)
     lines = ["ms a move (median, p90)  actions                            agent"]
     for row in rows:
         ms = row["milliseconds"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import chess
@@ -14,6 +12,7 @@ from diffusearch.data.labelling import Row
 from diffusearch.data.scores import parse_actions
 from diffusearch.data.show import phase
 from diffusearch.errors import UserError
+from diffusearch.evaluation.rows import chosen
 
 
 @dataclass(frozen=True)
@@ -42,20 +41,17 @@ class Position:
 
 
 def read_positions(
-    path: Path, limit: int | None = None, seed: int | None = None, split: str | None = None
+    path: Path, limit: int | None = None, seed: int | None = None, split: str | None = None, skip: int = 0
 ) -> list[Position]:
-    """The positions of a labelled file or folder: the first `limit`, or with a seed a random `limit` of all.
+    """The positions of a labelled file or folder: all, or those that are chosen (rows.py).
 
     `split` keeps only the games of the split `train`, `validation` or `test`; without it all count.
     """
-    if limit is not None and limit < 1:
-        raise UserError(f"--limit {limit} leaves nothing to measure: give a number of at least 1.")
     rows = (_position(row) for row in read_labelled(path, split) if row["line"])
-    positions = list(rows if seed is not None else islice(rows, limit))
+    positions = chosen(rows, limit, seed, skip)
     if not positions:
-        raise UserError(f"{path} holds no labelled position: label some games first.")
-    if limit is not None and seed is not None and limit < len(positions):
-        return random.Random(seed).sample(positions, limit)
+        behind = f" behind its first {skip}" if skip else ""
+        raise UserError(f"{path} holds no labelled position{behind}: label some games first.")
     return positions
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import BATCH, MOVES_ONLY, Progress, decide, rating_band, silent
 from diffusearch.evaluation.intervals import Share
 from diffusearch.evaluation.puzzle_rating import puzzle_rating
+from diffusearch.evaluation.rows import chosen
 
 COLUMNS = ("PuzzleId", "FEN", "Moves", "Rating", "Themes")
 
@@ -54,29 +54,22 @@ class Outcome:
     found: int  # solver's moves found before the first that differs
 
 
-def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None) -> list[Puzzle]:
-    """The puzzles of a .csv or .csv.zst file: the first `limit`, or with a seed a random `limit` of all."""
+def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, skip: int = 0) -> list[Puzzle]:
+    """The puzzles of a .csv or .csv.zst file: all, or those that are chosen (rows.py)."""
     if not path.is_file():
         raise UserError(f"There is no puzzle file at {path}: give a lichess CSV (.csv or .csv.zst) with --data.")
-    if limit is not None and limit < 1:
-        raise UserError(f"--limit {limit} leaves nothing to measure: give a number of at least 1.")
-    puzzles: list[Puzzle] = []
     try:
         with path.open("rb") as raw, _text(path, raw) as text:
             table = csv.DictReader(text)
             missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
             if missing:
                 raise UserError(f"{path} has no column {missing[0]!r}: a puzzle file is lichess's CSV with its header.")
-            for row in table:
-                puzzles.append(_puzzle(row, f"{path}, line {table.line_num}"))
-                if limit is not None and seed is None and len(puzzles) == limit:
-                    break
+            rows = (_puzzle(row, f"{path}, line {table.line_num}") for row in table)
+            puzzles = chosen(rows, limit, seed, skip)
     except (zstandard.ZstdError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path} is not a readable puzzle file ({error}): download it again.") from error
     if not puzzles:
-        raise UserError(f"{path} holds no puzzle: give a file with at least one row.")
-    if limit is not None and seed is not None and limit < len(puzzles):
-        return random.Random(seed).sample(puzzles, limit)
+        raise UserError(f"{path} holds no puzzle behind row {skip}: give a file with more rows.")
     return puzzles
 
 

@@ -47,8 +47,9 @@ def finish(
     recipes: dict[str, Any],
     files: list[Path],
     seed: int | None,
+    skip: int = 0,
     out: Path,
 ) -> tuple[dict[str, Any], Path]:
     """Put provenance on top of the figures and write the JSON; `recipes` has an entry for each agent's text."""
-    result = {**provenance(kind, recipes=recipes, files=files, seed=seed), **figures}
+    result = {**provenance(kind, recipes=recipes, files=files, seed=seed, skip=skip), **figures}
     return result, save(result, out)
