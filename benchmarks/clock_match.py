@@ -1,6 +1,6 @@
 """A match with real clocks between our UCI engine and Stockfish at a UCI_Elo: how many points at 10 s + 0.1 s?
 
-    python benchmarks/clock_match.py --games 20 --base 10 --inc 0.1 --out MATCH [--agent diffusearch] [--elo 1350]
+    python benchmarks/clock_match.py --games 20 --base 10 --inc 0.1 [--out FOLDER] [--agent diffusearch] [--elo 1350]
 
 python-chess speaks to both. Openings come from the tournaments' book, each with both colours; nobody ponders, so the
 one whose clock runs has the machine. Wall time counts, with everything between the two programs. (xboard_match.py
@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--base", type=float, default=10.0, help="seconds")
     parser.add_argument("--inc", type=float, default=0.1, help="seconds for each move")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("runs/clock_match"))
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     file, book = given.out / "games.pgn", read_book()

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from diffusearch import files
+from diffusearch.errors import UserError
 
 
 def test_text_and_bytes_are_written_and_replaced(tmp_path: Path) -> None:
@@ -27,3 +28,12 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(KeyboardInterrupt):
         files.write_whole(path, "new")
     assert path.read_text() == "old"
+
+
+def test_what_cannot_be_written_is_the_users_error(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("old")
+    for path in (tmp_path / "folder", tmp_path / "file" / "below"):
+        with pytest.raises(UserError, match=f"{path} cannot be written .*: choose another place"):
+            files.write_whole(path, "new")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]  # no draft is left

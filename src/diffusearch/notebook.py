@@ -17,8 +17,8 @@ from diffusearch.agents.foresight import foresight
 from diffusearch.agents.runs import run
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
+from diffusearch.fen import position_of
 from diffusearch.play.pictures import case_picture, strip_picture
-from diffusearch.play.positions import position_of
 from diffusearch.play.terminal import film_frames, imagined_boards, summary
 from diffusearch.play.thoughts import thought_of
 from diffusearch.run import Run

@@ -11,14 +11,14 @@ import pytest
 
 from diffusearch.agents.base import Agent, Limits
 from diffusearch.agents.build import agent
-from diffusearch.agents.engine import find_stockfish
+from diffusearch.data.engine import find_engine
 from diffusearch.errors import UserError
 
 
 @pytest.fixture(scope="module")
 def stockfish() -> Iterator[Agent]:
     try:
-        find_stockfish()
+        find_engine(None)
     except UserError as error:
         pytest.skip(str(error))
     with agent("stockfish:nodes=2000") as made:

@@ -289,7 +289,7 @@ def test_the_agents_text_and_what_the_model_must_know() -> None:
     assert (made.chooser.fan, made.chooser.trust) == ((3, 2), 0.5)
     plain = agent("diffusearch").chooser  # type: ignore[attr-defined]
     assert (plain.fan, plain.trust) == (FAN, TRUST)
-    for text in ("diffusearch?fan=1", "diffusearch?fan=1x4", "diffusearch?order=confidence", "diffusearch?k=4"):
+    for text in ("diffusearch?fan=1", "diffusearch?order=confidence", "diffusearch?k=4"):
         assert agent(text).chooser is None  # type: ignore[attr-defined]
     assert agent("diffusearch?k=4").work(5) == 20
     assert made.play(chess.Board(TRAP)).move in chess.Board(TRAP).legal_moves
@@ -305,6 +305,12 @@ def test_the_agents_text_and_what_the_model_must_know() -> None:
         ("k=4&trust=2", "trust=2 .* no fan .* leave trust out, or write fan="),
         ("fan=1&trust=2.5", r"trust=2\.5 .* no fan"),
         ("order=confidence&trust=0", "trust=0 .* no fan"),
+        ("fan=1x9", "fan=1x9 follows one first move.*: write fan=1"),
+        ("order=random&fan=4x2x2x1", "order=random has no meaning for a fan"),
+        ("cache=on", "cache has no meaning for turn-by-turn.*order 'confidence'"),
+        ("remask=on&move_last=on", "remask has no meaning"),
+        ("fan=1&stop=0.5", "stop_confidence has no meaning"),
+        ("order=confidence&ahead=3", "ahead=3 works with cache"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(options: str, words: str) -> None:

@@ -85,9 +85,12 @@ def test_an_engine_that_does_not_start_is_a_fault(
         UciEngine(make_engine("mute"), {}, 1.0)
 
 
-def test_no_such_engine_is_the_users_error(tmp_path: Path) -> None:
+def test_no_such_engine_is_the_users_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="no-such-engine"):
         find_engine("no-such-engine")
+    monkeypatch.setenv("DIFFUSEARCH_STOCKFISH", "/nowhere/another")
+    with pytest.raises(UserError, match="another"):
+        find_engine(None)
     script = tmp_path / "not-a-program"
     script.write_text("nonsense")
     script.chmod(0o755)

@@ -108,6 +108,9 @@ def test_any_text_is_cut_at_the_same_places(lines: list[str]) -> None:
         ("1. e4 e5 2. Ke3", "illegal move"),
         ("1. Nf3 a6 2. Nd4 a5 3. Nc3 a4 4. Nb5", "ambiguous move"),
         ("1. -- e5", "null move"),
+        ("1. e4 e5 2. Sf3 Sc6 *", "unreadable move"),  # German: python-chess reads f3 and c6
+        ("1. e4 e5 2. Qxh9", "unreadable move"),  # python-chess passes over it
+        ("1. e4 Cf6 2. e5", "unreadable move"),
         ("*", "no moves"),
     ],
 )
@@ -115,6 +118,20 @@ def test_broken_games_have_a_reason(movetext: str, reason: str) -> None:
     (raw,) = pgn.split(io.StringIO(f'[Event "x"]\n\n{movetext}\n'))
     with pytest.raises(pgn.Broken, match=reason):
         pgn.main_line(raw)
+
+
+@pytest.mark.parametrize(
+    "movetext",
+    [
+        "1.e4 e5 2.Nf3! Nc6?! 3.Bb5 $14 a6 4.Ba4 +/- 1/2-1/2",
+        "1. e4! {Sf3 is German; (so) it is} e5 (1... c5 2. Sf3 (2. Cc3)) 2. Nf3 ; Sc6 would be\n2... Nc6 1-0",
+        "1. e2-e4 e7-e5 2. Ng1-f3 Nb8xc6 *",
+        "1. e4 a6 2. e5 d5 3. exd6 e.p. Nc6 4. dxc7 a5 5. cxd8=Q+ Kxd8 6. O-O?? *",
+        "%escaped Sf3\n1. e4 0-1",
+    ],
+)
+def test_words_that_belong_in_a_game(movetext: str) -> None:
+    assert pgn.strange_word(movetext) is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ KINDS = [{"positions": p, "norm": n, "mlp": m} for p, n, m in (("learned", "laye
 
 @pytest.mark.parametrize("kind", [*KINDS, KINDS[0] | {"grounded": True}])
 def test_prefix_root_is_read_once_exactly(make_net, some_tokens, kind: dict[str, object]) -> None:
-    """The cached root serves every step and every imagination: bit for bit what the whole pass gives."""
+    """The cached root serves every step: bit for bit what the whole pass gives."""
     net = make_net(attention="prefix", **kind)
     tokens = some_tokens(net)
     with torch.inference_mode():
@@ -22,9 +22,6 @@ def test_prefix_root_is_read_once_exactly(make_net, some_tokens, kind: dict[str,
             other[:, : net.layout.given_variables] = tokens[:, : net.layout.given_variables]
             cached, whole = net(other, root=root), net(other)
             assert all(torch.equal(cached[kind], whole[kind]) for kind in whole)
-        twice = tokens.repeat_interleave(2, 0)
-        many = net(twice, root=root.repeat(2))
-        assert all(torch.allclose(many[kind], net(twice)[kind], atol=1e-5) for kind in many)
 
 
 def test_prefix_root_does_not_see_the_future(make_net, some_tokens) -> None:

@@ -165,14 +165,32 @@ def test_paste_and_download_round_trip(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["hello", " ", "1. e4 e5 2. Ke3", '[Variant "Atomic"]\n\n1. e4 *', "8/8/8/8/8/8/8/8 w - - 0 1"]
+    ("text", "words"),
+    [
+        ("hello", "neither a FEN nor a PGN"),
+        (" ", "empty"),
+        ("1. e4 e5 2. Ke3", "Ke3"),
+        ('[Variant "Atomic"]\n\n1. e4 *', "Atomic"),
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "the board is empty"),
+        ("7k/8/8/8/8/8/8/K6Q b - - 0 99999999999999999999999", "9999 moves"),
+        ("1. e4 -- 2. d4 *", "null move"),
+        ("1. e4 e5 2. Sf3 Sc6 *", "'Sf3'"),
+        ("1. e4 e5 2. Qxh9 *", "'Qxh9'"),
+    ],
 )
-def test_bad_pastes(client: TestClient, text: str) -> None:
-    refused(client, "paste", 400, text=text)
+def test_bad_pastes(client: TestClient, text: str, words: str) -> None:
+    assert words in refused(client, "paste", 400, text=text)
 
 
-def test_player_names_cannot_break_the_pgn(client: TestClient) -> None:
-    refused(client, "pgn", 422, white='A"]\n[X "', black="B")
+@pytest.mark.parametrize("name", ['A"]\n[X "', 'A \\"B\\" C', "s-a:" + "long/" * 30, "\\", "é\u200b"])
+def test_player_names_cannot_break_the_pgn(client: TestClient, name: str) -> None:
+    """Any name is taken, and written so that every reader finds one plain tag."""
+    text = post(client, "pgn", moves=FOOLS_MATE, white=name, black="B")["pgn"]
+    (tag,) = [line for line in text.splitlines() if line.startswith("[White ")]
+    assert len(tag) <= 70
+    assert tag.count('"') == 2
+    assert "\\" not in tag
+    assert post(client, "paste", text=text)["moves"] == FOOLS_MATE
 
 
 def test_every_puzzle_is_legal_and_solved_by_its_solution(client: TestClient) -> None:

@@ -36,6 +36,9 @@ def test_values_given_at_the_start_are_declared_as_defaults() -> None:
         ("Steps", "0"),
         ("Steps", "201"),
         ("Steps", "ten"),
+        ("Steps", "-+5"),
+        ("Steps", "+-5"),
+        ("Steps", "1_0"),
         ("Steps", ""),
         ("Steps", "٣"),
         ("Steps", "9" * 5000),
@@ -51,6 +54,11 @@ def test_a_wrong_value_is_refused_and_changes_nothing(name: str, text: str) -> N
     with pytest.raises(UserError, match=name or "No such option"):
         options.set(name, text)
     assert before == (options.declared(), options.number("Steps"), options.text("Order"))
+
+
+def test_what_the_agents_text_says_is_left_as_it_is() -> None:
+    for text in ("random:seed=3", "random?seed=3"):
+        assert Options(Agent=text).agent_text() == text
 
 
 def test_names_are_known_in_any_case() -> None:

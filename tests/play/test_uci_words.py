@@ -63,6 +63,8 @@ def test_a_short_fen_is_enough() -> None:
         "fen garbage",
         "startposs",
         "fen 8/8/8/8/8/8/8/8 w - - 0 1",
+        "fen 7k/8/8/8/8/8/8/K6Q b - - 0 99999999999999999999999",
+        "fen 7k/8/8/8/8/8/8/K6Q b - - 10000 1",
         "startpos moves e2e5",
         "startpos moves e2e4 e2e4",
         "startpos moves 0000",

@@ -255,6 +255,9 @@ def test_damaged_and_foreign_weights_are_refused(finished: tuple[Recipe, Path]) 
     checkpoint.save_tensors(path, tensors | {name: torch.zeros(3)}, about)
     with pytest.raises(UserError, match=name):
         Run.load(folder)
+    checkpoint.save_tensors(path, tensors | {name: torch.full_like(tensors[name], torch.nan)}, about)
+    with pytest.raises(UserError, match=f"{name}.* no number"):
+        Run.load(folder)
     path.unlink()
     with pytest.raises(UserError, match="not there"):
         Run.load(folder)

@@ -93,6 +93,7 @@ export async function imagine(): Promise<void> {
   if (!play.position || gameOver(play) || play.thinking) return;
   play.cursor = null;
   await ask();
+  void answer(); // the player may have moved meanwhile
 }
 
 async function ask(): Promise<string | null> {

@@ -32,9 +32,11 @@ async function askSide(side: ComparedAgent): Promise<void> {
   side.thinking = true;
   changed();
   const root = compare.root;
+  const { agent, level } = side.opponent;
   await attempt(async () => {
-    const thought = await api.think(root, side.opponent.agent, side.opponent.level);
-    if (root === compare.root) Object.assign(side, { thought, showing: atEnd() });
+    const thought = await api.think(root, agent, level);
+    const asked = root === compare.root && agent === side.opponent.agent && level === side.opponent.level;
+    if (asked) Object.assign(side, { thought, showing: atEnd() });
   });
   side.thinking = false;
   changed();
@@ -43,7 +45,7 @@ async function askSide(side: ComparedAgent): Promise<void> {
 export async function openPuzzles(): Promise<void> {
   if (puzzles.list.length) return;
   await attempt(async () => void (puzzles.list = await api.puzzles()));
-  await nextPuzzle();
+  if (puzzles.list.length) await nextPuzzle();
 }
 
 /** The puzzle nearest to the player's rating among those not yet seen; all of them again after the last. */
@@ -110,13 +112,13 @@ function finish(solved: boolean): void {
 async function letAgentTry(): Promise<void> {
   const puzzle = puzzles.current!;
   const { agent, level } = puzzles.opponent;
+  const name = ratingKey(); // of who is asked, whoever is chosen when the answer comes
   puzzles.attempting = true;
   changed();
   await attempt(async () => {
     const tried = await api.agentPuzzle(puzzle.id, agent, level);
     if (puzzles.current !== puzzle) return;
-    puzzles.attempt = tried;
-    const name = ratingKey();
+    if (name === ratingKey()) puzzles.attempt = tried;
     puzzles.agentRatings[name] = moved(puzzles.agentRatings[name] ?? START_RATING, puzzle.rating, tried.solved);
   });
   puzzles.attempting = false;

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from diffusearch.agents.base import Agent
-from diffusearch.agents.options import FAN, SWITCH, Kind, Option, choice, integer, nearest, read, real
+from diffusearch.agents.options import COLD, FAN, SWITCH, Kind, Option, choice, integer, nearest, read, real
 from diffusearch.agents.text import AgentText, cut, pairs
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from diffusearch.search.settings import Settings
 
 SEED = Option("seed", integer(0), 0, "the lots that are drawn; the same seed in the same game gives the same move")
-TEMPERATURE = Option("temperature", real(0.0), 0.0, "0 plays the best move, 1 draws from the shares")
+TEMPERATURE = Option("temperature", COLD, 0.0, "0 plays the best move, 1 draws from the shares")
+TOKEN_TEMPERATURE = Option("temperature", COLD, 0.0, "0 takes the likeliest tokens, 1 draws them")
 STRENGTH = Option("strength", integer(0, 100), 100, "the dial: 100 full, 50 draws from the shares, 0 any legal move")
 
 
@@ -160,7 +161,8 @@ def _greedy(text: AgentText, options: dict[str, Any]) -> Agent:
 
 
 def _stockfish(text: AgentText, options: dict[str, Any]) -> Agent:
-    from diffusearch.agents.engine import EngineAgent, find_stockfish, limit_from
+    from diffusearch.agents.engine import EngineAgent, limit_from
+    from diffusearch.data.engine import find_engine
 
     if options["elo"] is not None and options["skill"] is not None:
         raise UserError(f"agent '{text.whole}' has both elo and skill; Stockfish heeds only one, keep one of them")
@@ -170,7 +172,7 @@ def _stockfish(text: AgentText, options: dict[str, Any]) -> Agent:
     if options["skill"] is not None:
         settings["Skill Level"] = options["skill"]
     settings |= _passed_on(text)
-    return EngineAgent(find_stockfish(), limit_from(options), name=text.whole, options=settings)
+    return EngineAgent(find_engine(None), limit_from(options), name=text.whole, options=settings)
 
 
 def _uci(text: AgentText, options: dict[str, Any]) -> Agent:
@@ -213,7 +215,7 @@ _ALL = (
             Option("trust", real(0.0, 100.0), None, "with a fan: how much those futures weigh against a move's share"),
             Option("remask", SWITCH, False, "variables fixed early may be noised again"),
             Option("move_last", SWITCH, False, "keep the move open until the last step"),
-            Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"),
+            TOKEN_TEMPERATURE,
             Option("stop", real(0.0, 1.0), None, "stop early when all open variables are at least this likely"),
             Option("film", SWITCH, False, "keep every denoising step, for pictures"),
             Option("cache", SWITCH, False, "compute only what is noised or newly fixed: faster, not exact"),
@@ -228,7 +230,7 @@ _ALL = (
         "direct",
         "RUN",
         "predicts move and future at once, without denoising",
-        (Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"), STRENGTH, SEED),
+        (TOKEN_TEMPERATURE, STRENGTH, SEED),
         _direct,
         needs_argument=True,
     ),
@@ -236,7 +238,7 @@ _ALL = (
         "autoregressive",
         "RUN",
         "predicts move and future token by token",
-        (Option("temperature", real(0.0, 100.0), 0.0, "0 takes the likeliest tokens, 1 draws them"), STRENGTH, SEED),
+        (TOKEN_TEMPERATURE, STRENGTH, SEED),
         _autoregressive,
         needs_argument=True,
     ),
@@ -255,7 +257,7 @@ _ALL = (
             CPUCT,
             Option("fpu", Kind("parent or a number from 0 to 1", _first_play), None, "value of an unvisited move"),
             Option("reduction", real(0.0, 1.0), None, "for fpu=parent: how far below the node's value"),
-            Option("temperature", real(0.0), None, "0 plays the most visited move, 1 in proportion to visits"),
+            Option("temperature", COLD, None, "0 plays the most visited move, 1 in proportion to visits"),
             Option("parallel", integer(1, 1024), None, "leaves evaluated in one batch"),
             Option("prove", SWITCH, None, "carry forced mates and draws up the tree"),
             Option("reuse", SWITCH, None, "keep the tree between the moves of a game"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,15 +21,6 @@ ConfigValue = str | int | bool | None
 DEFAULT_NODES = 10_000
 PATIENCE = 300.0  # seconds for one decision; an engine that ignores its limit would never end
 ANSWER_WITHIN = 10.0  # seconds that an engine may take for its hand-shake
-
-
-def find_stockfish() -> str:
-    """The path of Stockfish: $DIFFUSEARCH_STOCKFISH, the PATH, or Debian's folder for games."""
-    named = os.environ.get("DIFFUSEARCH_STOCKFISH")
-    path = named or shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
-    if path is None:
-        raise UserError("Stockfish is not on the PATH; install it (apt install stockfish) or set DIFFUSEARCH_STOCKFISH")
-    return path
 
 
 class EngineAgent(Agent):

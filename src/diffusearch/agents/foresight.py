@@ -93,6 +93,10 @@ def foresight(
     """
     allowed = decoding.order == "turns" and decoding.imaginations == 1 and net.foresees
     used = allowed if fan is None else fan[0] > 1
+    if fan is not None and fan[0] == 1 < len(fan):
+        raise UserError(f"fan={_text(fan)} follows one first move, so there is nothing to choose: write fan=1")
+    if used and decoding.order != "turns":
+        raise UserError(f"order={decoding.order} has no meaning for a fan of futures: leave it out, or write fan=1")
     if fan is not None and used and decoding.imaginations > 1:
         k = decoding.imaginations
         raise UserError(f"fan={_text(fan)} and k={k} are two ways to choose among futures: leave one of them out")

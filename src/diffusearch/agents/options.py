@@ -11,6 +11,8 @@ from typing import Any
 
 from diffusearch.errors import UserError
 
+_MOST = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -31,15 +33,17 @@ class Option:
 
 
 def integer(low: int, high: int | None = None) -> Kind:
-    """A whole number in [low, high]."""
+    """A whole number in [low, high]; without an end to it, 31 bits."""
 
     def parse(text: str) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,10}", text):
+            raise ValueError
         value = int(text)
-        if value < low or (high is not None and value > high):
+        if not low <= value <= (_MOST if high is None else high):
             raise ValueError
         return value
 
-    return Kind(f"a whole number from {low}" + ("" if high is None else f" to {high}"), parse)
+    return Kind(f"a whole number from {low} to {_MOST if high is None else high}", parse)
 
 
 def real(low: float, high: float | None = None) -> Kind:
@@ -72,6 +76,14 @@ def _switch(text: str) -> bool:
     return table[text.lower()]
 
 
+def _temperature(text: str) -> float:
+    value = float(text)
+    if not (value == 0.0 or 0.001 <= value <= 100.0):  # what is colder plays like 0, but overflows
+        raise ValueError
+    return value
+
+
+COLD = Kind("0, or a number from 0.001 to 100", _temperature)  # a temperature
 SWITCH = Kind("on or off", _switch)
 
 

@@ -132,7 +132,7 @@ def explain(
 def _board(fen: str) -> chess.Board:
     import chess
 
-    from diffusearch.play.positions import position_of
+    from diffusearch.fen import position_of
 
     return chess.Board() if fen.strip() == "startpos" else position_of(fen)
 

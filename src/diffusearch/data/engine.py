@@ -74,12 +74,14 @@ class Analysis:
 
 
 def find_engine(path: str | None) -> str:
-    """The engine to run: as given, or Stockfish on PATH or where Debian puts games."""
-    found = shutil.which(path or "stockfish")
-    if found is None and path is None:
-        found = shutil.which("stockfish", path="/usr/games")
+    """The engine to run: as given, or Stockfish: $DIFFUSEARCH_STOCKFISH, on PATH, or where Debian puts games."""
+    wanted = path or os.environ.get("DIFFUSEARCH_STOCKFISH") or "stockfish"
+    found = shutil.which(wanted)
+    if found is None and wanted == "stockfish":
+        found = shutil.which(wanted, path="/usr/games")
     if found is None:
-        raise UserError(f"no engine {path or 'stockfish'!r} found; install Stockfish or give its path with --engine")
+        words = "install Stockfish (apt install stockfish), set DIFFUSEARCH_STOCKFISH or give a path"
+        raise UserError(f"no engine {wanted!r} found; {words}")
     return str(Path(found).absolute())
 
 

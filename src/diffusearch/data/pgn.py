@@ -17,6 +17,14 @@ import chess.pgn
 
 _TAG = re.compile(r'^\[([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"([^\r]*)"\]\s*$')
 _BRACES = re.compile(r"[;{}]")
+# What is not played: comments, lines that are escaped, tag pairs.
+_ASIDE = re.compile(r"\{[^}]*\}|;[^\n]*|^[%\[][^\n]*", re.MULTILINE)
+_VARIATION = re.compile(r"\([^()]*\)")
+# Words of a movetext: a move as python-chess reads it, a number, a sign of annotation; "e.p." is cut at its points.
+_WORD = re.compile(
+    r"(?:[NBKRQ]?[a-h]?[1-8]?[-x]?[a-h][1-8](?:=?[nbrqkNBRQK])?|[PNBRQK]?@[a-h][1-8]|O-O(?:-O)?|0-0(?:-0)?|--|Z0|0000|@@@@)"
+    r"[^\w\s]*(?:\$[0-9]+)?|[0-9]+|\$[0-9]+|[01]-[01]|1/2-1/2|[ep]|[^\w\s]+"
+)
 
 
 class Broken(Exception):
@@ -97,8 +105,22 @@ def _ends_in_comment(line: str, in_comment: bool) -> bool:
     return in_comment
 
 
+def strange_word(movetext: str) -> str | None:
+    """The first word outside comments and variations that seems a move and is none, such as one in another language.
+
+    python-chess passes over such words, or reads a part of them: of the German Sf3 the pawn's move f3.
+    """
+    text = _ASIDE.sub(" ", movetext)
+    while "(" in text and (shorter := _VARIATION.sub(" ", text)) != text:
+        text = shorter
+    words = (word for word in re.split(r"[\s.]+", text) if not _WORD.fullmatch(word))
+    return next((word for word in words if any(map(str.isdigit, word))), None)  # every move but castling has a rank
+
+
 def main_line(game: RawGame) -> MainLine:
     """The moves of a game of standard chess; raises Broken with a reason."""
+    if strange_word("".join(game.movetext)):
+        raise Broken("unreadable move")
     line = chess.pgn.read_game(io.StringIO(game.text), Visitor=_MainLineReader)
     if line is None or not line.moves:
         raise Broken("no moves")

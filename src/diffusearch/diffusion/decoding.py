@@ -44,12 +44,16 @@ class Decoding:
             raise UserError(f"ahead is at least 1, not {self.ahead}")
         if self.cache and self.remask:
             raise UserError("cache keeps what is fixed and remask takes it back: choose one of them")
+        if self.ahead is not None and not self.cache:
+            raise UserError(f"ahead={self.ahead} works with cache: switch that on too, or leave ahead out")
+        if self.order == "turns":  # a move, then its state: nothing is left to choose within a turn
+            self.refuse_easy_first("turn-by-turn", "leave it out, or choose the order 'confidence'")
 
-    def refuse_easy_first(self, process: str) -> None:
-        """For processes that do not fix variables easy-first: refuse the choices that only make sense there."""
+    def refuse_easy_first(self, kind: str, advice: str = "leave it out") -> None:
+        """For decoding that does not fix variables easy-first: refuse the choices that only make sense there."""
         for name in ("remask", "move_last", "stop_confidence", "cache"):
             if getattr(self, name):
-                raise UserError(f"{name} has no meaning for {process} decoding: leave it out")
+                raise UserError(f"{name} has no meaning for {kind} decoding: {advice}")
 
 
 def choose(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:

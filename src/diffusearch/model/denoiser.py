@@ -70,11 +70,6 @@ class Root:
     hidden: Tensor  # [batch, given places, width]
     past: Past
 
-    def repeat(self, times: int) -> Root:
-        """Each root `times` times in a row, for several futures behind one root."""
-        past = [(k.repeat_interleave(times, 0), v.repeat_interleave(times, 0)) for k, v in self.past]
-        return Root(self.hidden.repeat_interleave(times, 0), past)
-
 
 class Denoiser(nn.Module):
     """Embedding, trunk and heads for one layout and its shorter horizons.

@@ -22,7 +22,6 @@ PACKAGED: tuple[Offer, ...] = (
             Level("full, 1 step", _DIFFUSEARCH, Limits(steps=1)),
             Level("full, 5 steps", _DIFFUSEARCH, Limits(steps=5)),
             Level("full, 20 steps", _DIFFUSEARCH, Limits(steps=20)),
-            Level("full, best of 4 futures", f"{_DIFFUSEARCH}&k=4&temperature=0.5", Limits(steps=20)),
         ),
         default=6,
     ),

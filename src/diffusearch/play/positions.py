@@ -8,7 +8,9 @@ from datetime import date
 import chess
 import chess.pgn
 
+from diffusearch.data import pgn
 from diffusearch.errors import UserError
+from diffusearch.fen import position_of
 from diffusearch.play.schemas import (
     MAX_MOVES,
     Game,
@@ -30,43 +32,9 @@ _REASONS = {
     chess.Termination.FIVEFOLD_REPETITION: "the position came up five times",
 }
 
-_FAULTS = {
-    chess.STATUS_NO_WHITE_KING: "White has no king",
-    chess.STATUS_NO_BLACK_KING: "Black has no king",
-    chess.STATUS_TOO_MANY_KINGS: "there are too many kings",
-    chess.STATUS_TOO_MANY_WHITE_PAWNS: "White has more than eight pawns",
-    chess.STATUS_TOO_MANY_BLACK_PAWNS: "Black has more than eight pawns",
-    chess.STATUS_PAWNS_ON_BACKRANK: "a pawn stands on the first or last rank",
-    chess.STATUS_TOO_MANY_WHITE_PIECES: "White has more than sixteen pieces",
-    chess.STATUS_TOO_MANY_BLACK_PIECES: "Black has more than sixteen pieces",
-    chess.STATUS_BAD_CASTLING_RIGHTS: "the castling rights do not fit the kings and rooks",
-    chess.STATUS_INVALID_EP_SQUARE: "the en passant square does not fit the pawns",
-    chess.STATUS_OPPOSITE_CHECK: "the side that is not to move is in check",
-    chess.STATUS_EMPTY: "the board is empty",
-    chess.STATUS_TOO_MANY_CHECKERS: "there are more checks at once than one move can give",
-    chess.STATUS_IMPOSSIBLE_CHECK: "the checks cannot come from one move",
-}
-
 
 def side(colour: chess.Color) -> Side:
     return "white" if colour == chess.WHITE else "black"
-
-
-def position_of(fen: str) -> chess.Board:
-    """The board of a FEN, or a UserError that says what is wrong with it."""
-    try:
-        board = chess.Board(fen.strip())
-    except ValueError as error:
-        shown = fen.strip()[:100]
-        raise UserError(
-            f"{shown!r} is not a FEN ({error}); write board, side to move, castling, en passant and the two clocks."
-        ) from error
-    # python-chess says all that is wrong at once; the first is enough to act on.
-    faults = [text for flag, text in _FAULTS.items() if board.status() & flag]
-    if board.status() != chess.STATUS_VALID:
-        reason = faults[0] if faults else "the position cannot arise in a game"
-        raise UserError(f"{fen.strip()[:100]!r} is not a playable position: {reason}.")
-    return board
 
 
 def board_of(game: Game) -> chess.Board:
@@ -154,15 +122,25 @@ def pasted(text: str) -> PastedGame:
     if game.headers.get("Variant", "Standard").lower() not in {"standard", "chess", "from position"}:
         raise UserError(f"The PGN is of the variant {game.headers['Variant']!r}; only standard chess is played here.")
     start = position_of(game.board().fen())
+    first = next(pgn.split(io.StringIO(text)))
+    if word := pgn.strange_word("".join(first.movetext)):
+        raise UserError(f"The PGN has {word[:20]!r}, which is no move; write moves in English letters (K Q R B N).")
     moves = [move.uci() for move in game.mainline_moves()]
+    if "0000" in moves:
+        raise UserError("The PGN has a null move (--), which cannot be played; take it out.")
     if len(moves) > MAX_MOVES:
         raise UserError(f"The game has {len(moves)} half-moves; paste one of at most {MAX_MOVES}.")
     return PastedGame(fen=start.fen(), moves=moves, white=_known(game, "White"), black=_known(game, "Black"))
 
 
 def _known(game: chess.pgn.Game, tag: str) -> str | None:
-    name = game.headers.get(tag, "?")
-    return None if name in {"?", ""} else name[:60]
+    name = _tag(game.headers.get(tag, "?"))
+    return None if name == "?" else name
+
+
+def _tag(name: str) -> str:
+    """A name as a PGN tag that no reader needs to unescape: printable, without quotes and backslashes."""
+    return "".join(char for char in name if char.isprintable() and char not in '"\\').strip()[:60] or "?"
 
 
 def pgn_of(request: PgnRequest, today: date) -> str:
@@ -172,8 +150,8 @@ def pgn_of(request: PgnRequest, today: date) -> str:
     game.headers["Event"] = "Casual game"
     game.headers["Site"] = "DiffuSearch"
     game.headers["Date"] = today.strftime("%Y.%m.%d")
-    game.headers["White"] = request.white
-    game.headers["Black"] = request.black
+    game.headers["White"] = _tag(request.white)
+    game.headers["Black"] = _tag(request.black)
     result = result_of(board)
     if result is not None:
         game.headers["Result"] = result.score

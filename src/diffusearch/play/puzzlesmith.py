@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ import chess
 import chess.engine
 
 from diffusearch.errors import UserError
+from diffusearch.files import write_whole
 
 WINS = 300  # centipawns (mover's view) from which the best move counts as winning
 HOLDS = 80  # centipawns up to which the second best counts as not winning
@@ -187,14 +187,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     found = thinned(make(arguments.count, arguments.seed, arguments.nodes, arguments.stockfish), arguments.most)
-    text = written(found, arguments.seed, arguments.nodes)
-    # Written whole or not at all: beside its place first, then moved there.
-    draft = arguments.out.with_suffix(".tmp")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(arguments.out)
+    write_whole(arguments.out, written(found, arguments.seed, arguments.nodes))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,7 @@ MAX_PASTE = 100_000  # characters of a pasted FEN or PGN
 Uci = Annotated[str, StringConstraints(pattern=r"^[a-h][1-8][a-h][1-8][nbrq]?$")]
 Square = Annotated[str, StringConstraints(pattern=r"^[a-h][1-8]$")]
 Fen = Annotated[str, StringConstraints(min_length=1, max_length=120)]
-# A PGN tag value: printable, with neither quote nor backslash, so that no reader needs to unescape it.
-PlayerName = Annotated[str, StringConstraints(pattern=r'^[^\x00-\x1f\x7f"\\]{1,60}$')]
+PlayerName = Annotated[str, StringConstraints(min_length=1, max_length=1000)]  # an agent's text may be long
 Side = Literal["white", "black"]
 Score = Literal["1-0", "0-1", "1/2-1/2"]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]

@@ -6,6 +6,7 @@ UCI knows no fractions, so Temperature is in hundredths; an empty text is writte
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass, replace
 
 from diffusearch.diffusion.orders import ORDERS
@@ -44,9 +45,7 @@ class Option:
                 raise UserError(f"Option {self.name} is {text!r}, but only true or false can be set.")
             return text.lower() == "true"
         if isinstance(self.default, int):
-            # isdecimal() alone would let in digits of other scripts and, without the length, huge numbers.
-            digits = text.removeprefix("-").removeprefix("+")
-            if not (digits.isascii() and digits.isdecimal() and len(digits) < 12):
+            if not re.fullmatch(r"[+-]?[0-9]{1,11}", text):
                 raise UserError(f"Option {self.name} is {text[:40]!r}, but it takes a whole number.")
             if not self.low <= int(text) <= self.high:
                 raise UserError(f"Option {self.name} is {text}, but it must lie in {self.low} to {self.high}.")
@@ -126,7 +125,7 @@ class Options:
             if ":" in head:
                 raise UserError(f"Agent {agent!r} names its weights already; clear Weights or shorten Agent.")
             head = f"{head}:{weights}"
-        given = {part.partition("=")[0] for part in query.split("&")}
+        given = {part.partition("=")[0] for text in (query, head.partition(":")[2]) for part in text.split("&")}
         ours = {
             "k": str(self.number("Imaginations")),
             **({} if self.text("Order") == "auto" else {"order": self.text("Order")}),

@@ -10,6 +10,7 @@ import chess
 
 from diffusearch.agents.base import Decision
 from diffusearch.errors import UserError
+from diffusearch.fen import position_of
 from diffusearch.play.clock import Clock
 
 _NUMBERS = ("wtime", "btime", "winc", "binc", "movestogo", "movetime", "nodes", "depth", "mate", "perft")
@@ -102,13 +103,10 @@ def parse_position(words: Sequence[str]) -> chess.Board:
     if head[:1] == ["startpos"]:
         board = chess.Board()
     elif head[:1] == ["fen"]:
-        fen = " ".join(head[1:])
         try:
-            board = chess.Board(fen)
-        except ValueError as error:
-            raise UserError(f"Position refused, {fen[:100]!r} is no FEN ({error}); send `position` again.") from error
-        if not board.is_valid():
-            raise UserError(f"Position refused, {fen[:100]!r} cannot occur in chess ({board.status()!r}).")
+            board = position_of(" ".join(head[1:]))
+        except UserError as error:
+            raise UserError(f"Position refused, {error}") from None
     else:
         raise UserError("Position refused: `startpos` or `fen` must follow the word `position`.")
     for word in moves:

@@ -75,9 +75,13 @@ def check_fit(shapes: dict[str, torch.Size], tensors: dict[str, Tensor], path: P
 
 
 def load_weights(net: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
-    """Put weights into a network; names and shapes must fit exactly."""
+    """Put weights into a network; names and shapes must fit exactly, and all must be numbers."""
     own = dict(net.named_parameters())
     check_fit({name: parameter.shape for name, parameter in own.items()}, weights, path)
+    if sick := next((name for name in own if not weights[name].isfinite().all()), None):
+        raise UserError(
+            f"{path}: {sick!r} holds what is no number (nan or inf): copy it again, or train at a lower rate"
+        )
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(weights[name])

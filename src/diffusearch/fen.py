@@ -1,0 +1,27 @@
+"""A FEN that somebody wrote: a position that can be played, or one sentence on what is wrong with it."""
+
+from __future__ import annotations
+
+import chess
+
+from diffusearch.errors import UserError
+
+HIGHEST = 9999  # half-move clock and move number: far beyond any game
+
+
+def position_of(fen: str) -> chess.Board:
+    """The board of a FEN, or a UserError."""
+    shown = fen.strip()[:100]
+    try:
+        board = chess.Board(fen.strip())
+    except ValueError as error:
+        raise UserError(
+            f"{shown!r} is not a FEN ({error}); write board, side to move, castling, en passant and the two clocks."
+        ) from error
+    if max(board.halfmove_clock, board.fullmove_number) > HIGHEST:
+        raise UserError(f"{shown!r} counts more than {HIGHEST} moves; write smaller clocks.")
+    if not board.is_valid():
+        from diffusearch.tokens.states import board_problem  # needs numpy, which `uci` starts without
+
+        raise UserError(f"{shown!r} is not a playable position: {board_problem(board)}.")
+    return board
