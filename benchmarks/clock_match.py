@@ -92,6 +92,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/clock_match"))
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
+    asked = {name: getattr(given, name) for name in ("agent", "elo", "base", "inc")}
+    match = given.out / "match.json"
+    if match.is_file() and json.loads(match.read_text()) != asked:
+        parser.error(f"{given.out} holds another match ({match.read_text()}): give another --out")
+    match.write_text(json.dumps(asked))
     file, book = given.out / "games.pgn", read_book()
     ours = chess.engine.SimpleEngine.popen_uci([sys.executable, "-m", "diffusearch", "uci", "--agent", given.agent])
     other = chess.engine.SimpleEngine.popen_uci(find_engine(None))

@@ -172,7 +172,8 @@ def main() -> None:
     for variant in arguments.only or variants:
         for seed in arguments.seeds:
             facts = {"family": arguments.family, "variant": variant, "seed": seed, "minutes": arguments.minutes}
-            if any(facts.items() <= line.items() for line in lines):
+            facts |= {"start": arguments.start, "set": arguments.set}
+            if any(all(line.get(name) == fact for name, fact in facts.items()) for line in lines):
                 continue
             changes = (*COMMON, *settings, f"start={arguments.start}", f"seed={seed}", *variants[variant])
             figures = run(load_recipe(RECIPES / file, (*changes, *arguments.set)), arguments.minutes)

@@ -15,6 +15,8 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from diffusearch.data.held_out import Keys, row_keys
@@ -46,7 +48,8 @@ def main() -> None:
         parser.error("--unmet takes the rows of --actions: give both")
     tests: dict[str, Keys] = {}
     if options.actions:
-        boards = [position.board() for position in read_positions(Path(options.actions), options.limit)]
+        positions = read_positions(Path(options.actions), options.limit)
+        boards = [position.board() for position in positions]
         tests["actions"] = row_keys(np.stack([board_row(board, board.turn) for board in boards]))
     if options.puzzles:
         puzzles = read_puzzles(Path(options.puzzles), limit=options.limit)
@@ -59,8 +62,10 @@ def main() -> None:
         everywhere = np.union1d(everywhere, roots)
     print(json.dumps({"records": "all", **_counts(tests, everywhere)}))
     if options.unmet:
-        table = pq.read_table(options.actions).slice(0, len(tests["actions"]))
-        table = table.filter(~np.isin(tests["actions"], everywhere))
+        met = np.isin(tests["actions"], everywhere)
+        unmet = [position.fen for position, one in zip(positions, met.tolist(), strict=True) if not one]
+        table = pq.read_table(options.actions)
+        table = table.filter(pc.is_in(table["fen"], pa.array(unmet)))
         pq.write_table(table, options.unmet)
         print(f"{options.unmet}: {len(table)} rows")
 

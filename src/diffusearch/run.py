@@ -19,6 +19,7 @@ from torch import Tensor
 
 from diffusearch.data.loader import tokenise
 from diffusearch.data.records import LEGAL_BYTES, UNKNOWN
+from diffusearch.data.streams import sha256
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination
@@ -41,8 +42,9 @@ from diffusearch.training.recipe import Recipe, load_recipe
 class Run:
     """A model with its recipe."""
 
-    def __init__(self, recipe: Recipe, net: Denoiser) -> None:
+    def __init__(self, recipe: Recipe, net: Denoiser, fingerprint: str | None = None) -> None:
         self.recipe, self.net = recipe, net.eval()
+        self.fingerprint = fingerprint  # sha256 of the weights' file
         self.process = make_process(recipe.process.kind, recipe.process.timesteps)
         self.layout = net.layout
 
@@ -54,13 +56,14 @@ class Run:
             raise UserError(f"{folder} is no run folder: give the folder that `diffusearch train` wrote")
         recipe = load_recipe(folder / "recipe.toml")
         net = Denoiser(recipe.model)
-        weights, _ = load_tensors(folder / "weights.safetensors")
-        load_weights(net, weights, folder / "weights.safetensors")
-        return cls(recipe, net)
+        file = folder / "weights.safetensors"
+        weights, _ = load_tensors(file)
+        load_weights(net, weights, file)
+        return cls(recipe, net, sha256(file))
 
     def quantised(self) -> Run:
         """The same run with 8-bit weights in its trunk: faster on a CPU, not exact."""
-        return Run(self.recipe, int8(self.net))
+        return Run(self.recipe, int8(self.net), self.fingerprint)
 
     @property
     def name(self) -> str:

@@ -109,7 +109,10 @@ def test_a_recipe_names_what_is_held_out(tmp_path: Path) -> None:
     assert "1 of 2 records meet held-out positions" in said[-1]
 
 
-@pytest.mark.parametrize(("name", "text"), [("nowhere.parquet", None), ("nowhere.pgn", None), ("bad.pgn", "1. e5 *\n")])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("nowhere.parquet", None), ("nowhere.pgn", None), ("bad.pgn", "1. e5 *\n"), ("empty.pgn", "")],
+)
 def test_what_cannot_be_read_is_refused_by_name(tmp_path: Path, name: str, text: str | None) -> None:
     if text is not None:
         (tmp_path / name).write_text(text)

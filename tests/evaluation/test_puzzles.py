@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from diffusearch.errors import UserError
 from diffusearch.evaluation.puzzle_rating import puzzle_rating
@@ -87,7 +88,11 @@ def test_bad_files_are_named(tmp_path: Path, puzzle_file: Callable[..., Path]) -
     with pytest.raises(UserError, match="no column 'FEN'"):
         read_puzzles(puzzle_file([{"PuzzleId": "x"}]))
     broken = tmp_path / "broken.csv.zst"
-    broken.write_bytes(b"PuzzleId,FEN")
+    broken.write_bytes(b"PuzzleId,FEN")  # no archive, whatever its name says
+    with pytest.raises(UserError, match="no column 'Moves'"):
+        read_puzzles(broken)
+    packed = zstandard.compress(puzzle_file(name="plain.csv").read_bytes())
+    broken.write_bytes(packed[: len(packed) * 3 // 4])
     with pytest.raises(UserError, match="not a readable puzzle file"):
         read_puzzles(broken)
 

@@ -35,6 +35,14 @@ main()
 """
 
 
+def test_games_of_other_weights_do_not_count(tmp_path: Path) -> None:
+    fixtures = schedule([("random", "greedy-material")], 2, 4)
+    play_tournament(fixtures, BOOK, QUICK, tmp_path, recipes={"random": {"weights": "a"}, "greedy-material": None})
+    play_tournament(fixtures, BOOK, QUICK, tmp_path, recipes={"random": {"weights": "a"}, "another": {"weights": "c"}})
+    with pytest.raises(UserError, match="other weights of 'random'"):
+        play_tournament(fixtures, BOOK, QUICK, tmp_path, recipes={"random": {"weights": "b"}})
+
+
 def test_pairings() -> None:
     assert pairings(["a", "b", "c"]) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert pairings(["a", "b", "c"], gauntlet=True) == [("a", "b"), ("a", "c")]

@@ -16,10 +16,11 @@ from typer.testing import CliRunner
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.cli import app
 from diffusearch.errors import UserError
-from diffusearch.reproduce.driver import Setting, Stage, folder_of, make, stage_of
+from diffusearch.reproduce.driver import Setting, Stage, folder_of, make, resolved, stage_of
 from diffusearch.reproduce.exhibit import Exhibit, Row, Training, row
 from diffusearch.reproduce.page import write_page
 from diffusearch.training.checkpoint import save_tensors
+from diffusearch.training.recipe import recipe_text
 
 FEN = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"
 
@@ -68,7 +69,7 @@ def table(*metrics: str) -> Exhibit:
     rows = (
         row("Direct", "x", Training("good")),
         row("Gaussian", "x", Training("bad", ("process.kind=gaussian",))),
-        Row("Autoregressive", "y:{absent},{good}", (Training("absent", ("a=1",)), Training("good"))),
+        Row("Autoregressive", "y:{absent},{good}", (Training("absent", ("loss.focal=1.0",)), Training("good"))),
     )
     return Exhibit("training", "Training methods", metrics, rows)
 
@@ -88,7 +89,7 @@ def test_rows_are_measured_or_come_with_the_command_that_is_missing(tmp_path: Pa
     assert "Table 5" in page
     assert "| Autoregressive | - | - | 27.39 |" in page
     assert f"diffusearch train paper-10k --out {setting.runs}/absent" in page
-    assert "--set a=1 --set optimiser.steps=5" in page
+    assert "--set loss.focal=1.0 --set optimiser.steps=5" in page
     assert page.count("--out") == 1
     assert (setting.out / "training.png").is_file()
     assert len(list((setting.out / "results").glob("*.json"))) == 4
@@ -117,6 +118,28 @@ def test_test_files_are_asked_for_before_anything_runs(tmp_path: Path) -> None:
         make(table("puzzles"), Setting(tmp_path, tmp_path))
     with pytest.raises(UserError, match="--actions"):
         make(table("futures"), Setting(tmp_path, tmp_path))
+
+
+def test_a_run_of_another_recipe_is_not_taken_for_the_tables(tmp_path: Path, actions: Path, puzzles: Path) -> None:
+    setting = Setting(tmp_path / "runs", tmp_path / "out", actions=actions)
+    one = Exhibit("steps", "t", ("actions",), (row("a", "x", Training("good", ("optimiser.steps=5",))),))
+    trained(setting.runs / "good")
+    recipe = setting.runs / "good" / "recipe.toml"
+    recipe.write_text(recipe_text(resolved(one.rows[0].runs[0], setting)))
+    assert make(one, setting).results["a"]
+    measured_on_more = Setting(**{**setting.__dict__, "puzzles": puzzles})  # which this run may have learnt from
+    with pytest.raises(UserError, match=r"good holds a run with another data .* --runs"):
+        make(one, measured_on_more)
+    recipe.write_text("[model]\nencoding = 'compact'\n")
+    with pytest.raises(UserError, match="another model"):
+        make(one, setting)
+
+
+def test_a_recipes_own_held_out_files_stay(tmp_path: Path, actions: Path) -> None:
+    base = tmp_path / "base.toml"
+    base.write_text("[data]\nheld_out = ['mine.csv']\n")
+    setting = Setting(tmp_path / "runs", tmp_path / "out", recipe=base, actions=actions)
+    assert resolved(Training("a"), setting).data.held_out == ("mine.csv", str(actions))
 
 
 def test_training_what_is_missing(tmp_path: Path, actions: Path, monkeypatch: pytest.MonkeyPatch) -> None:

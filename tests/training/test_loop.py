@@ -234,7 +234,8 @@ def test_damaged_and_foreign_checkpoints_are_refused(finished: tuple[Recipe, Pat
     checkpoint.save_tensors(path, {f"model.{name}": t for name, t in tensors.items()}, about)
     refused("ema")
     short = {"steps": 2, "ema": 0.5}
-    refused("does not fit", make_recipe(optimiser=short, model={"trunk": {"width": 32}}))
+    refused("another model", make_recipe(optimiser=short, model={"trunk": {"width": 32}}))
+    refused("another data", make_recipe(optimiser=short, data={"mirror": True, "tried": 0.5}))
     refused("another optimiser", make_recipe(optimiser=short | {"kind": "muon"}))
     refused("seed", make_recipe(optimiser=short, seed=9))
     assert train(recipe, folder, resume=True).step == 2  # and the good one still opens

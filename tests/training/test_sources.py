@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import chess
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from diffusearch.errors import UserError
@@ -94,3 +98,32 @@ def test_later_plies_of_a_line_are_records_of_their_own(labelled: Path, tmp_path
         records_of(records.folder, 2, "train", cache, False, lambda line: None, 1)
     with pytest.raises(UserError, match="only ply 0"):
         records_of(labelled, 2, "train", cache, True, lambda line: None, 1)
+
+
+def test_records_without_a_split_are_no_validation(labelled: Path, tmp_path: Path) -> None:
+    ready = records_of(labelled, 1, "train", str(tmp_path / "cache"), False, lambda line: None).folder
+    config = {"model": {"paradigm": "s-a", "horizon": 1}, "data": {"sources": [{"path": str(ready)}]}}
+    assert open_sources(recipe_from_dict(config), lambda line: None)[1] is None
+
+
+def test_two_trainings_at_once_replay_once(labelled: Path, tmp_path: Path) -> None:
+    """The second waits for the first and finds its records."""
+    program = (
+        "import sys; from pathlib import Path; from diffusearch.training.sources import records_of\n"
+        "print(len(records_of(Path(sys.argv[1]), 2, 'train', sys.argv[2], False, print)))"
+    )
+    words = [sys.executable, "-c", program, str(labelled), str(tmp_path / "cache")]
+    both = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    told = [process.communicate(timeout=120)[0].split() for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert sum("replaying" in words for words in told) == 1
+    assert told[0][-1] == told[1][-1]
+
+
+def test_lines_that_cannot_be_played_are_named(tmp_path: Path) -> None:
+    table = {"fen": [chess.STARTING_FEN], "line": ["e2e4 e2e4 d2d4"], "cp": [0], "mate": pa.nulls(1, pa.int16())}
+    table |= {"nodes": [1], "pool": ["p"], "game": [0], "ply": [0], "played": ["e2e4"], "split": ["train"]}
+    pq.write_table(pa.table(table), tmp_path / "bad.parquet")
+    for ply in (0, 2):
+        with pytest.raises(UserError, match=r"e2e4 e2e4 d2d4.*is not legal.*data check"):
+            records_of(tmp_path / "bad.parquet", 4, "train", str(tmp_path / "cache"), False, lambda line: None, ply)

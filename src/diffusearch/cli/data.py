@@ -45,7 +45,7 @@ def label(
     since: Annotated[str | None, typer.Option(help="First date, YYYY[.MM[.DD]].")] = None,
     until: Annotated[str | None, typer.Option(help="Last date, YYYY[.MM[.DD]].")] = None,
     termination: Annotated[list[str] | None, typer.Option(help="Wanted Termination headers, e.g. Normal.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the drawn plies and the random futures.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the drawn plies and the random futures.")] = 0,
     shard: Annotated[int, typer.Option(help="Positions a shard.")] = 2048,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
@@ -111,7 +111,7 @@ def selfplay(
     out: Annotated[Path, typer.Option(help="PGN file to write.")],
     games: Annotated[int, typer.Option(help="How many.")] = 100,
     nodes: Annotated[int, typer.Option(help="Nodes a move; few make weak play.")] = 200,
-    seed: Annotated[int, typer.Option(help="Of openings and moves.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of openings and moves.")] = 0,
     engine: Annotated[str | None, typer.Option(help="A UCI engine; Stockfish if left out.")] = None,
 ) -> None:
     """Let an engine play itself at low strength, seeded: games to label where there are none."""

@@ -81,7 +81,9 @@ def actions(
     with build(agent) as player, progress_bar("actions", len(positions)) as progress:
         figures = action_accuracy(player, positions, batch=batch, progress=progress)
         recipes = {agent: recipe_of(player)}
-        result, path = finish("actions", figures, recipes=recipes, files=files, seed=seed, skip=skip, out=out)
+        result, path = finish(
+            "actions", figures, recipes=recipes, files=files, seed=seed, skip=skip, split=split, out=out
+        )
     lines = [f"{agent}: {_share(result)} positions as the oracle"]
     lines += [f"  {name}: {_share(share)}" for name, share in result["by_phase"].items()]
     if result["within_centipawns"] is None:
@@ -154,7 +156,9 @@ def futures(
     with build(agent) as player, progress_bar("futures", len(positions)) as progress:
         figures = future_quality(player, positions, batch=batch, progress=progress)
         recipes = {agent: recipe_of(player)}
-        result, path = finish("futures", figures, recipes=recipes, files=files, seed=seed, skip=skip, out=out)
+        result, path = finish(
+            "futures", figures, recipes=recipes, files=files, seed=seed, skip=skip, split=split, out=out
+        )
     lines = [f"{agent}, {result['n']} positions", "step  valid a_i  best a_i  valid s_i  match a_(i-1)-s_i"]
     for row in result["steps"]:
         cells = [row[name] for name in ("valid_action", "best", "valid_state", "match")]
@@ -195,7 +199,7 @@ def latency_verb(
                 rows.append({"agent": text, **latency.latency(player, positions, progress=progress)})
                 recipes[text] = recipe_of(player)
     figures = {**{name: rows[0][name] for name in ("n", "accuracy", "interval")}, "rows": rows}
-    result, path = finish("latency", figures, recipes=recipes, files=files, seed=seed, skip=skip, out=out)
+    result, path = finish("latency", figures, recipes=recipes, files=files, seed=seed, skip=skip, split=split, out=out)
     lines = ["ms a move (median, p90)  actions                            agent"]
     for row in rows:
         ms = row["milliseconds"]
@@ -274,7 +278,15 @@ def tournament(
     rules = Rules(max_plies=max_plies, referee=referee)
     with progress_bar("games", len(fixtures)) as progress:
         played = event.play_tournament(
-            fixtures, lines, rules, out, together=together, processes=processes, ray=ray, progress=progress
+            fixtures,
+            lines,
+            rules,
+            out,
+            together=together,
+            processes=processes,
+            ray=ray,
+            recipes=recipes,
+            progress=progress,
         )
     with progress_bar("bootstrap", replicas) as progress:
         _, figures = event.figures(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from diffusearch.errors import UserError
 
 # Lichess's classes, by the expected length of a game for one side: base + 40 increments, in seconds.
-SPEEDS = {"ultrabullet": 30, "bullet": 180, "blitz": 480, "rapid": 1500, "classical": 10**9}
+SPEEDS: dict[str, float] = {"ultrabullet": 30, "bullet": 180, "blitz": 480, "rapid": 1500, "classical": math.inf}
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,8 @@ class RecordEntry:
         return json.dumps(self.row)
 
     def read(self, wanted: HeaderFilter) -> Game:
-        start, moves = _replay(self.row["fen"], self.row["line"])
+        line = self.row["line"].split()[:1] if self.row["states"] else [self.row["line"]]  # a world without dynamics
+        start, moves = _replay(self.row["fen"], " ".join(line))
         if not moves:
             raise pgn.Broken("no moves")
         return Game(

@@ -55,11 +55,16 @@ class HeldOut:
 
 def boards_in(path: str) -> Iterator[chess.Board]:
     """The positions of a labelled set, a puzzle table (where the solver is to move) or a PGN file (all)."""
+    found = False
     try:
         for entry in entries(path, own_plies=False):
-            yield from _positions(entry.read(HeaderFilter()))
+            for board in _positions(entry.read(HeaderFilter())):
+                found = True
+                yield board
     except Broken as error:
         raise UserError(f"{path} has a game that cannot be read ({error}): mend it or leave it out") from None
+    if not found:
+        raise UserError(f"{path} holds no position: name a file that does, or leave it out")
 
 
 def _positions(game: Game) -> Iterator[chess.Board]:

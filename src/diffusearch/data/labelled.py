@@ -57,14 +57,17 @@ def read_batches(
             raise UserError(
                 f"{file} lacks the columns {', '.join(missing)}; labelled positions need {', '.join(NEEDED)}"
             )
-        for raw in parquet.iter_batches(rows):
-            batch = _complete(raw)
-            if not failed:
-                batch = batch.filter(pc.is_null(batch["failed"]))
-            if split is not None:
-                batch = batch.filter(pc.equal(batch["split"].cast(pa.string()), split))
-            if batch.num_rows:
-                yield batch
+        try:
+            for raw in parquet.iter_batches(rows):
+                batch = _complete(raw)
+                if not failed:
+                    batch = batch.filter(pc.is_null(batch["failed"]))
+                if split is not None:
+                    batch = batch.filter(pc.equal(batch["split"].cast(pa.string()), split))
+                if batch.num_rows:
+                    yield batch
+        except (pa.ArrowException, OSError) as error:  # a damaged page, or text where numbers belong
+            raise UserError(f"{file} cannot be read ({error}); make or copy it again") from error
 
 
 def read_labelled(path: str | Path, split: str | None = None, failed: bool = False) -> Iterator[Row]:
@@ -80,6 +83,8 @@ def _complete(batch: pa.RecordBatch) -> pa.RecordBatch:
     for field in SCHEMA:
         if field.name in held:
             column = held[field.name].cast(field.type)
+            if field.name in ("fen", "line"):
+                column = pc.fill_null(column, "")  # no position, no line: both are checked for where rows are used
         elif field.name == "split":
             keys = zip(held["pool"].to_pylist(), held["game"].to_pylist(), strict=True)
             column = pa.array([split_of(f"{pool}:{game}") for pool, game in keys]).cast(field.type)
@@ -92,8 +97,12 @@ def _complete(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-def _ended(fen: str, line: str) -> bool:
-    board = chess.Board(fen)
-    for move in line.split():
-        board.push(chess.Move.from_uci(move))
+def _ended(fen: str, line: str | None) -> bool:
+    """Whether the game is over behind the line; of one that cannot be played nothing is said here."""
+    try:
+        board = chess.Board(fen)
+        for move in (line or "").split():
+            board.push_uci(move)
+    except ValueError:
+        return False
     return over(board)

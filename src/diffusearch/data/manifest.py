@@ -78,7 +78,7 @@ def describe_sources(paths: list[str]) -> list[dict[str, Any]]:
             described.append({"name": path.name, "bytes": path.stat().st_size, "sha256": sha256(path)})
         else:
             raise UserError(f"no games at {text}; give PGN, puzzle CSV or Parquet files, or - for standard input")
-    names = Counter(source["name"] for source in described)
+    names = Counter(pool_name(source["name"]) for source in described)
     doubled = [name for name, count in names.items() if count > 1]
     if doubled:
         raise UserError(f"two sources are named {doubled[0]}; rename one, since records name their source")

@@ -75,10 +75,7 @@ def replay(lines: Sequence[Line], horizon: int) -> dict[str, npt.NDArray[Any]]:
     out = _empty(len(lines), horizon)
     out["values"][:] = UNKNOWN
     for index, line in enumerate(lines):
-        try:
-            board = chess.Board(line.fen)
-        except ValueError as error:
-            raise UserError(f"{line.fen!r} is no FEN ({error}): run `diffusearch data check`") from None
+        board = played(line, 0)
         mover = board.turn
         out["black"][index] = not mover
         out["number"][index] = min(board.fullmove_number, 65535)
@@ -99,8 +96,7 @@ def replay(lines: Sequence[Line], horizon: int) -> dict[str, npt.NDArray[Any]]:
                 try:
                     token = moves.MOVE_ID[board.push_uci(line.moves[ply]).uci()]
                 except (ValueError, KeyError):  # the null move is no action
-                    words = f"the line {' '.join(line.moves)!r} is not legal from {line.fen!r}"
-                    raise UserError(f"{words}: run `diffusearch data check`") from None
+                    raise _illegal(line) from None
                 out["moves"][index, ply] = token if mover else moves.TURN[token]
                 row = states.board_row(board, mover)
             elif any(board.generate_legal_moves()):
@@ -110,6 +106,24 @@ def replay(lines: Sequence[Line], horizon: int) -> dict[str, npt.NDArray[Any]]:
                 out["moves"][index, ply] = moves.NONE
         out["known"][index] = known
     return out
+
+
+def played(line: Line, plies: int) -> chess.Board:
+    """The board after the first plies of a line; one that cannot be played is a UserError."""
+    try:
+        board = chess.Board(line.fen)
+    except ValueError as error:
+        raise UserError(f"{line.fen!r} is no FEN ({error}): run `diffusearch data check`") from None
+    for move in line.moves[:plies]:
+        try:
+            board.push_uci(move)
+        except ValueError:
+            raise _illegal(line) from None
+    return board
+
+
+def _illegal(line: Line) -> UserError:
+    return UserError(f"the line {' '.join(line.moves)!r} is not legal from {line.fen!r}: run `diffusearch data check`")
 
 
 def _chunks(lines: Iterable[Line]) -> Iterator[list[Line]]:

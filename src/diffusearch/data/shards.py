@@ -75,4 +75,9 @@ def shard_paths(folder: Path) -> list[Path]:
 def read_column(paths: Iterable[Path], column: str) -> Iterable[str]:
     """One text column of several files, file by file."""
     for path in paths:
-        yield from pq.read_table(path, columns=[column])[column].to_pylist()
+        try:
+            yield from pq.read_table(path, columns=[column])[column].to_pylist()
+        except (pa.ArrowException, KeyError, OSError) as error:
+            raise UserError(
+                f"{path} is no Parquet file with the column {column} ({error}); give labelled sets"
+            ) from None

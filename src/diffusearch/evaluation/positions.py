@@ -13,6 +13,7 @@ from diffusearch.data.scores import parse_actions
 from diffusearch.data.show import phase
 from diffusearch.errors import UserError
 from diffusearch.evaluation.rows import chosen
+from diffusearch.fen import position_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Position:
 
     def board(self) -> chess.Board:
         """A fresh board."""
-        return chess.Board(self.fen)
+        return position_of(self.fen)
 
 
 def read_positions(

@@ -7,18 +7,17 @@ whole solution, move by move. Mate-tolerant: lichess's own rule, a move that mat
 from __future__ import annotations
 
 import csv
-import io
 import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import chess
-import zstandard
 
 from diffusearch.agents.base import Agent, Limits
+from diffusearch.data.streams import DAMAGE, open_text
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import BATCH, MOVES_ONLY, Progress, decide, rating_band, silent
 from diffusearch.evaluation.intervals import Share
@@ -55,27 +54,22 @@ class Outcome:
 
 
 def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, skip: int = 0) -> list[Puzzle]:
-    """The puzzles of a .csv or .csv.zst file: all, or those that are chosen (rows.py)."""
+    """The puzzles of a CSV file, plain or packed: all, or those that are chosen (rows.py)."""
     if not path.is_file():
-        raise UserError(f"There is no puzzle file at {path}: give a lichess CSV (.csv or .csv.zst) with --data.")
+        raise UserError(f"There is no puzzle file at {path}: give a lichess CSV (plain or packed) with --data.")
     try:
-        with path.open("rb") as raw, _text(path, raw) as text:
+        with open_text(str(path)) as text:
             table = csv.DictReader(text)
             missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
             if missing:
                 raise UserError(f"{path} has no column {missing[0]!r}: a puzzle file is lichess's CSV with its header.")
             rows = (_puzzle(row, f"{path}, line {table.line_num}") for row in table)
             puzzles = chosen(rows, limit, seed, skip)
-    except (zstandard.ZstdError, UnicodeDecodeError, csv.Error) as error:
+    except (*DAMAGE, csv.Error) as error:
         raise UserError(f"{path} is not a readable puzzle file ({error}): download it again.") from error
     if not puzzles:
         raise UserError(f"{path} holds no puzzle behind row {skip}: give a file with more rows.")
     return puzzles
-
-
-def _text(path: Path, raw: Any) -> TextIO:
-    stream = zstandard.ZstdDecompressor().stream_reader(raw) if path.suffix == ".zst" else raw
-    return io.TextIOWrapper(stream, encoding="utf-8", newline="")
 
 
 def _puzzle(row: dict[str, str], place: str) -> Puzzle:

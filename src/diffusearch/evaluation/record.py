@@ -55,6 +55,7 @@ def provenance(
     files: list[Path],
     seed: int | None,
     skip: int = 0,
+    split: str | None = None,
 ) -> dict[str, Any]:
     """The fields that stand on top of each result; `recipes` maps each agent's text to its recipe or None."""
     agents = list(recipes)
@@ -70,6 +71,7 @@ def provenance(
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seed": seed,
         "skip": skip,
+        "split": split,
     }
 
 
@@ -85,9 +87,10 @@ def save(result: dict[str, Any], out: Path) -> Path:
     else:
         agent = result["agent"] if isinstance(result["agent"], str) else "+".join(result["agent"])
         data = (result["data_hash"] or "nodata")[:8]
+        part = f"-{result['split']}" if result.get("split") else ""
         behind = f"-skip{result['skip']}" if result.get("skip") else ""
         drawn = "" if result.get("seed") is None else f"-seed{result['seed']}"  # other rows, another file
-        path = out / f"{result['kind']}-{slug(agent)}-{data}-n{result['n']}{behind}{drawn}.json"
+        path = out / f"{result['kind']}-{slug(agent)}-{data}-n{result['n']}{part}{behind}{drawn}.json"
     if path.is_dir():
         raise UserError(f"The result cannot be written to {path} because it is a folder: give another --out.")
     write_whole(path, json.dumps(result, indent=2) + "\n")

@@ -29,7 +29,8 @@ def load_results(folder: Path) -> Results:
         if not isinstance(result, dict) or result.get("kind") not in KINDS:
             continue  # another kind of JSON, such as a tournament's conditions
         result["file"] = str(path.relative_to(folder))
-        key = (result["kind"], json.dumps(result["agent"]), str(result["data_hash"]))
+        rows = [result.get(name) or None for name in ("split", "skip")] + [result["seed"]]  # other rows, another result
+        key = (result["kind"], json.dumps(result["agent"]), str(result["data_hash"]), json.dumps(rows))
         old = best.get(key)
         if old is None or (result["n"], result["date"]) > (old["n"], old["date"]):
             best[key] = result

@@ -31,12 +31,16 @@ def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]
 
 
 def recipe_of(agent: Agent) -> Any:
-    """The recipe of the run behind an agent (by part where it has two), for JSON; None for agents without weights."""
+    """The recipe of the run behind an agent (by part where it has two), for JSON; None for agents without weights.
+
+    With it goes the hash of the weights: the same recipe, trained for longer, is another player.
+    """
     found = {}
     for part in ("net", "policy", "value"):  # as the agents name their networks
-        recipe = getattr(getattr(agent, part, None), "recipe", None)
+        net = getattr(agent, part, None)
+        recipe = getattr(net, "recipe", None)
         if is_dataclass(recipe) and not isinstance(recipe, type):
-            found[part] = asdict(recipe)
+            found[part] = asdict(recipe) | {"weights": getattr(net, "fingerprint", None)}
     return found.get("net", found or None)
 
 
@@ -48,8 +52,9 @@ def finish(
     files: list[Path],
     seed: int | None,
     skip: int = 0,
+    split: str | None = None,
     out: Path,
 ) -> tuple[dict[str, Any], Path]:
     """Put provenance on top of the figures and write the JSON; `recipes` has an entry for each agent's text."""
-    result = {**provenance(kind, recipes=recipes, files=files, seed=seed, skip=skip), **figures}
+    result = {**provenance(kind, recipes=recipes, files=files, seed=seed, skip=skip, split=split), **figures}
     return result, save(result, out)

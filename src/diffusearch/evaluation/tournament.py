@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
@@ -57,11 +58,15 @@ def play_tournament(
     together: int = 16,
     processes: int = 1,
     ray: bool = False,
+    recipes: Mapping[str, Any] | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[Played]:
-    """Play what the folder's log does not have yet; gives all games of the fixtures, in their order."""
+    """Play what the folder's log does not have yet; gives all games of the fixtures, in their order.
+
+    `recipes` says who the agents are (session.recipe_of): games of earlier weights do not count for later ones.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    _same_conditions(folder / "conditions.json", book, rules)
+    _same_conditions(folder / "conditions.json", book, rules, recipes or {})
     log = GameLog(folder / "games.jsonl")
     have = {game.fixture: game for game in log.read()}
     progress(sum(fixture in have for fixture in fixtures))
@@ -86,16 +91,22 @@ def _tasks(missing: Sequence[Fixture], book: tuple[Opening, ...], rules: Rules, 
     ]
 
 
-def _same_conditions(path: Path, book: Sequence[Opening], rules: Rules) -> None:
-    """Games of one folder share their rules and openings; more agents and more games may join later."""
-    ours = {"rules": asdict(rules), "openings": [" ".join(opening) for opening in book]}
-    if not path.exists():
-        write_whole(path, json.dumps(ours, indent=1) + "\n")
-        return
-    theirs = json.loads(path.read_text())
+def _same_conditions(path: Path, book: Sequence[Opening], rules: Rules, recipes: Mapping[str, Any]) -> None:
+    """Games of one folder share their rules, openings and players; more agents and more games may join later."""
+    ours: dict[str, Any] = {"rules": asdict(rules), "openings": [" ".join(opening) for opening in book]}
+    theirs = json.loads(path.read_text()) if path.exists() else ours
     for name in ours:
         if theirs.get(name) != ours[name]:
             raise UserError(f"{path.parent} holds games with other {name}: give another --out or the same {name}.")
+    players = {name: _digest(recipe) for name, recipe in recipes.items()}
+    known = theirs.get("players", {})
+    if changed := [name for name, digest in players.items() if known.get(name, digest) != digest]:
+        raise UserError(f"{path.parent} holds games of other weights of {changed[0]!r}: give another --out.")
+    write_whole(path, json.dumps(ours | {"players": known | players}, indent=1) + "\n")
+
+
+def _digest(recipe: Any) -> str:
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
 def figures(

@@ -60,8 +60,14 @@ class Stage(Enum):
 def stage_of(training: Training, setting: Setting) -> Stage:
     """How far a run has come."""
     from diffusearch.training.loop import finished
+    from diffusearch.training.recipe import differs, load_recipe
 
     folder = setting.runs / training.name
+    if (folder / "recipe.toml").is_file():
+        name = differs(resolved(training, setting), load_recipe(folder / "recipe.toml"))
+        if name is not None:
+            words = f"{folder} holds a run with another {name} than this table asks for"
+            raise UserError(f"{words}: choose another --runs, or give the --set, --actions and --puzzles of that run")
     weights, checkpoint = ((folder / f"{name}.safetensors").is_file() for name in ("weights", "checkpoint"))
     if weights and finished(resolved(training, setting), folder):
         return Stage.FINISHED
@@ -97,10 +103,15 @@ def _base(training: Training, setting: Setting) -> str:
 
 def _changes(training: Training, setting: Setting) -> tuple[str, ...]:
     """What --set changes in the base."""
+    from diffusearch.training.recipe import load_recipe
+    from diffusearch.training.shelf import find_recipe
+
     start = () if training.after is None else (f"start={setting.runs / training.after.name}",)
-    tests = [str(path) for path in (setting.actions, setting.puzzles) if path is not None]
-    unseen = (f"data.held_out={json.dumps(tests)}",) if tests else ()  # what is measured on must not be learnt from
-    return (f"name={training.name}", *start, *unseen, *training.settings, *setting.settings)
+    changes = (f"name={training.name}", *start, *training.settings, *setting.settings)
+    held_out = load_recipe(find_recipe(_base(training, setting)), changes).data.held_out
+    tests = [str(path) for path in (setting.actions, setting.puzzles) if path and str(path) not in held_out]
+    # what is measured on must not be learnt from
+    return (*changes, f"data.held_out={json.dumps([*held_out, *tests])}") if tests else changes
 
 
 def resolved(training: Training, setting: Setting) -> Recipe:
@@ -220,6 +231,7 @@ def _figures(metric: str, player: Agent, setting: Setting) -> tuple[dict[str, An
 
 
 def _tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
+    from diffusearch.agents.build import agent as build
     from diffusearch.evaluation import crosstable
     from diffusearch.evaluation import tournament as event
     from diffusearch.evaluation.games import Rules
@@ -227,15 +239,17 @@ def _tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
     from diffusearch.files import write_whole
 
     names, book, rules = list(ready.values()), read_book(), Rules()
+    recipes = {}
+    for name in names:
+        with build(name) as player:
+            recipes[name] = recipe_of(player)
     fixtures = event.schedule(event.pairings(names), setting.games, len(book))
     folder = setting.out / "tournament"
     with progress_bar("games", len(fixtures)) as progress:
-        played = event.play_tournament(fixtures, book, rules, folder, progress=progress)
+        played = event.play_tournament(fixtures, book, rules, folder, recipes=recipes, progress=progress)
     _, figures = event.figures(played, names, rules)
     files = [folder / "games.pgn"]
-    result, path = finish(
-        "tournament", figures, recipes=dict.fromkeys(names), files=files, seed=0, out=folder / "tournament.json"
-    )
+    result, path = finish("tournament", figures, recipes=recipes, files=files, seed=0, out=folder / "tournament.json")
     write_whole(folder / "crosstable.md", crosstable.markdown(result))
     made.files += [path, folder / "crosstable.md"]
     rated = {row["agent"]: row for row in result["ratings"]}

@@ -29,7 +29,7 @@ from diffusearch.model.denoiser import Denoiser
 from diffusearch.training import checkpoint
 from diffusearch.training.log import Log, Report
 from diffusearch.training.optimiser import Average, make_optimisers, rate_factor
-from diffusearch.training.recipe import OptimiserConfig, Recipe, recipe_text
+from diffusearch.training.recipe import OptimiserConfig, Recipe, differs, load_recipe, recipe_text
 from diffusearch.training.sources import open_sources
 from diffusearch.training.validation import validate
 
@@ -66,7 +66,7 @@ class World:
         """Whether it is so in any process: all get the same answer."""
         if self.size == 1:
             return here
-        flag = torch.tensor(int(here))
+        flag = torch.tensor(int(here), device=f"cuda:{self.local}" if torch.cuda.is_available() else "cpu")
         dist.all_reduce(flag, dist.ReduceOp.MAX)
         return bool(flag)
 
@@ -283,6 +283,13 @@ def finished(recipe: Recipe, out: Path) -> bool:
     return out_of_patience(recipe, worse) or (known and step >= total_steps(recipe.optimiser, records))
 
 
+def _refuse_another(recipe: Recipe, out: Path) -> None:
+    """Going on with other data or another model would make a run that its recipe does not describe."""
+    if (out / "recipe.toml").is_file() and (name := differs(recipe, load_recipe(out / "recipe.toml"))):
+        words = f"{out} was begun with another {name}: resume with the recipe of the run"
+        raise UserError(f"{words}, or begin a new one with start = {str(out)!r}")
+
+
 def train(
     recipe: Recipe, out: Path, *, resume: bool = False, report: Callable[[str], None] = lambda line: None
 ) -> Training:
@@ -302,6 +309,7 @@ def train(
     if validation is None:
         report("no record is left for validation: give data.validation, or label more games")
     if found:
+        _refuse_another(recipe, out)
         training.restore()
     elif recipe.start:
         report(training.start_from(Path(recipe.start)))

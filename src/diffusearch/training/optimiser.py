@@ -62,7 +62,7 @@ class Average:
     def restore(self, weights: dict[str, Tensor], path: Path) -> None:
         """Take the averages of a checkpoint; names and shapes must fit exactly."""
         check_fit({name: w.shape for name, w in self.weights.items()}, weights, path)
-        self.weights = weights
+        self.weights = {name: weights[name].to(own.device) for name, own in self.weights.items()}
 
     @torch.no_grad()
     def update(self, parameters: Iterable[tuple[str, Tensor]], step: int) -> None:

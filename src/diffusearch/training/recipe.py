@@ -144,6 +144,20 @@ def recipe_from_dict(values: dict[str, Any]) -> Recipe:
     return recipe
 
 
+def differs(recipe: Recipe, other: Recipe) -> str | None:
+    """The first table in which two recipes describe different trainings; None if one can go on with the other.
+
+    How long, how fast and how closely watched does not matter, nor where records are kept.
+    """
+    for name in ("model", "process", "loss", "data", "horizons"):
+        ours, theirs = getattr(recipe, name), getattr(other, name)
+        if name == "data":
+            ours, theirs = (dataclasses.replace(data, cache="") for data in (ours, theirs))
+        if ours != theirs:
+            return name
+    return None
+
+
 # In words, what a number must be: it stands in the sentence that refuses another one.
 _RANGES: dict[str, Callable[[float], bool]] = {
     "at least 0": lambda x: x >= 0,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import chess
-
 from diffusearch.data.held_out import HeldOut, boards_in
 from diffusearch.data.labelled import labelled_files, read_labelled
-from diffusearch.data.records import Line, Records, write_records
+from diffusearch.data.records import Line, Records, played, write_records
 from diffusearch.data.scores import Score, parse_actions, parse_values
 from diffusearch.errors import UserError
 from diffusearch.tokens.values import value_bin
@@ -35,13 +35,17 @@ def open_sources(recipe: Recipe, say: Say) -> tuple[list[Records], Records | Non
         spared = [held_out.spared_by(one) for one in records]
         for before, after in zip(records, spared, strict=True):
             say(f"{before.folder}: {len(before) - len(after)} of {len(before)} records meet held-out positions")
+            if len(before) and not len(after):
+                raise UserError(f"every record of {before.folder} meets a held-out position: leave this source out")
         records = spared
     for one in records:
         if len(one) == 0:
-            raise UserError(f"{one.folder} holds no record to train on: label more games")
-    validation = records_of(
-        Path(data.validation or data.sources[0].path), horizon, "validation", data.cache, by_action, say
-    )
+            advice = "label with --actions" if by_action else "label more games"
+            raise UserError(f"{one.folder} holds no record to train on: {advice}")
+    where = Path(data.validation or data.sources[0].path)
+    if not data.validation and _holds_records(where):
+        return records, None  # they have no split: all of them are learnt from
+    validation = records_of(where, horizon, "validation", data.cache, by_action, say)
     return records, validation if len(validation) else None
 
 
@@ -49,7 +53,7 @@ def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool
     """The records of a labelled set's split, or of a records folder as it is; replayed if that was not done yet."""
     if ply < 0 or (ply and by_action):
         raise UserError(f"{path} cannot begin at ply {ply}: a line has plies from 0 on, and scored actions only ply 0")
-    if (path / "records.json").exists():
+    if _holds_records(path):
         if ply:
             raise UserError(
                 f"{path} holds records, which begin where they begin: give the labelled set with ply = {ply}"
@@ -68,15 +72,28 @@ def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool
         raise UserError(f"cannot write records to {home} ({error.strerror}): set data.cache to a folder") from None
     if not os.access(home, os.W_OK):
         raise UserError(f"cannot write records to {home}: set data.cache to a folder of your own")
-    if (folder / "records.json").exists():
-        if json.loads((folder / "records.json").read_text())["source"] == fingerprint:
-            return Records(folder)
-        shutil.rmtree(folder)  # the labels have changed since
-    say(f"replaying {path} ({split}, horizon {horizon}) to {folder}")
-    lines, workers = lines_of(path, split, by_action, ply), os.cpu_count() or 1
-    count = write_records(lines, folder, horizon, workers=workers, source=fingerprint)
+    with _in_turn(home):  # two trainings on the same labels may begin at once
+        if _holds_records(folder):
+            if json.loads((folder / "records.json").read_text())["source"] == fingerprint:
+                return Records(folder)
+            shutil.rmtree(folder)  # the labels have changed since
+        say(f"replaying {path} ({split}, horizon {horizon}) to {folder}")
+        lines, workers = lines_of(path, split, by_action, ply), os.cpu_count() or 1
+        count = write_records(lines, folder, horizon, workers=workers, source=fingerprint)
     say(f"{count} records")
     return Records(folder)
+
+
+def _holds_records(path: Path) -> bool:
+    return (path / "records.json").exists()
+
+
+@contextmanager
+def _in_turn(folder: Path) -> Iterator[None]:
+    """One process after another; the lock goes with the process, however it ends."""
+    with (folder / ".replaying").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _fingerprint(path: Path) -> str:
@@ -104,13 +121,7 @@ def lines_of(path: Path, split: str, by_action: bool, ply: int = 0) -> Iterator[
 
 def _later(line: Line, ply: int) -> Line:
     """The rest of a line from one of its plies on."""
-    if len(line.states) >= ply:
-        fen = line.states[ply - 1]
-    else:
-        board = chess.Board(line.fen)
-        for move in line.moves[:ply]:
-            board.push_uci(move)
-        fen = board.fen()
+    fen = line.states[ply - 1] if len(line.states) >= ply else played(line, ply).fen()
     return Line(fen, line.moves[ply:], line.values[ply:], line.states[ply:])
 
 
