@@ -113,6 +113,24 @@ def test_the_larger_then_later_result_of_an_agent_counts(tmp_path: Path) -> None
     assert only["accuracy"] == 0.6
 
 
+def test_other_rows_are_told_apart(tmp_path: Path) -> None:
+    results = [
+        actions("s-a", 40, 100),
+        actions("s-a", 60, 200, skip=100),
+        actions("s-a", 50, 100, seed=3, split="test"),
+    ]
+    write(tmp_path, *results)
+    page = report(tmp_path)[0].read_text()
+    for name, figure in (
+        ("`s-a`", "40.0"),
+        ("`s-a` (behind row 100)", "30.0"),
+        ("`s-a` (split test, drawn by seed 3)", "50.0"),
+    ):
+        (row,) = [line for line in page.split("## Actions by phase")[0].splitlines() if line.startswith(f"| {name} |")]
+        assert f"| {figure} [" in row
+        assert page.count(f"| {name} |") == 2  # in the table by phase too
+
+
 def test_folders_without_results_and_broken_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no folder"):
         load_results(tmp_path / "absent")

@@ -8,6 +8,7 @@ from typing import Any
 
 from diffusearch.evaluation.figures import new_figure
 from diffusearch.evaluation.paper import paper_figure, paper_name
+from diffusearch.evaluation.record import rows_of
 
 OURS, PAPER_10K, PAPER_100K = "#1f5fa8", "#c9a227", "#b5532c"
 
@@ -29,7 +30,7 @@ def main_bars(actions: Sequence[dict[str, Any]], puzzles: Sequence[dict[str, Any
                 figure_there = paper_figure("main", f"{paper_name(one['agent'])}, {games}", metric)
                 if figure_there is not None:
                     axis.plot(figure_there, place, marker="D", color=colour, linestyle="none")
-        axis.set_yticks(range(len(results)), [one["agent"] for one in results])
+        axis.set_yticks(range(len(results)), [", ".join(filter(None, (one["agent"], rows_of(one)))) for one in results])
         axis.invert_yaxis()
         axis.set_xlim(0, 100)
         axis.set_xlabel(f"{metric}, % (bars: here; diamonds: paper, 10k light, 100k dark)")

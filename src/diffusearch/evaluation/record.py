@@ -75,6 +75,15 @@ def provenance(
     }
 
 
+def rows_of(result: dict[str, Any]) -> str:
+    """Which rows of its data a result is of, in words; nothing where they are the first."""
+    words = {"split": "split {}", "skip": "behind row {}"}
+    said = [text.format(result[name]) for name, text in words.items() if result.get(name)]
+    if result.get("seed") is not None and result["kind"] != "tournament":
+        said.append(f"drawn by seed {result['seed']}")
+    return ", ".join(said)
+
+
 def slug(text: str) -> str:
     """A file name out of an agent's text."""
     return re.sub(r"[^A-Za-z0-9.=-]+", "_", text).strip("_")[:80] or "agent"

@@ -10,6 +10,7 @@ from typing import Any
 from diffusearch.errors import UserError
 from diffusearch.evaluation import crosstable, pictures
 from diffusearch.evaluation.paper import paper_figure, paper_name
+from diffusearch.evaluation.record import rows_of
 from diffusearch.files import write_whole
 
 KINDS = ("actions", "puzzles", "futures", "latency", "tournament")
@@ -29,8 +30,7 @@ def load_results(folder: Path) -> Results:
         if not isinstance(result, dict) or result.get("kind") not in KINDS:
             continue  # another kind of JSON, such as a tournament's conditions
         result["file"] = str(path.relative_to(folder))
-        rows = [result.get(name) or None for name in ("split", "skip")] + [result["seed"]]  # other rows, another result
-        key = (result["kind"], json.dumps(result["agent"]), str(result["data_hash"]), json.dumps(rows))
+        key = (result["kind"], json.dumps(result["agent"]), str(result["data_hash"]), rows_of(result))
         old = best.get(key)
         if old is None or (result["n"], result["date"]) > (old["n"], old["date"]):
             best[key] = result
@@ -86,23 +86,23 @@ def percent(share: dict[str, Any] | None, key: str = "accuracy") -> str:
 
 def main_table(results: Results) -> str:
     """Elo, puzzles and actions of every agent, with the paper's rows for 10k and 100k games."""
-    agents: dict[str, dict[str, Any]] = {}
+    agents: dict[tuple[str, str], dict[str, Any]] = {}  # by agent and rows: others are compared apart
     for kind in ("actions", "puzzles"):
-        for one in results[kind]:
-            agents.setdefault(one["agent"], {})[kind] = one
+        for one in sorted(results[kind], key=lambda one: int(one["n"])):
+            agents.setdefault((rows_of(one), one["agent"]), {})[kind] = one
     for one in results["tournament"]:
         for row in one["ratings"]:
-            agents.setdefault(row["agent"], {})["elo"] = row
+            agents.setdefault(("", row["agent"]), {})["elo"] = row
     if not agents:
         return ""
     head = ["agent", "Elo", "puzzles %", "mate-tolerant %", "puzzle rating", "actions %", "n (puzzles, actions)"]
     head += ["paper 10k: Elo / puzzles / actions", "paper 100k: Elo / puzzles / actions"]
     rows = []
-    for agent, have in agents.items():
+    for (apart, agent), have in sorted(agents.items(), key=lambda item: item[0]):
         elo, puzzles, actions = have.get("elo"), have.get("puzzles"), have.get("actions")
         rows.append(
             [
-                f"`{agent}`",
+                _named(agent, apart),
                 f"{round(elo['elo'])} [{round(elo['interval'][0])}, {round(elo['interval'][1])}]" if elo else "-",
                 percent(puzzles),
                 percent(puzzles, "accuracy_mate_tolerant"),
@@ -118,6 +118,10 @@ def main_table(results: Results) -> str:
         "scale (its own six agents), its puzzles and states are other files: compare orders, not digits."
     )
     return f"## Agents\n\n{table(head, rows)}\n\n{notes}"
+
+
+def _named(agent: str, apart: str) -> str:
+    return f"`{agent}`" + (f" ({apart})" if apart else "")
 
 
 def _puzzle_rating(puzzles: dict[str, Any] | None) -> str:
@@ -137,7 +141,9 @@ def _phases(results: Sequence[dict[str, Any]]) -> str:
     if not results:
         return ""
     names = ("opening", "middlegame", "endgame")
-    rows = [[f"`{one['agent']}`", *(percent(one["by_phase"].get(name)) for name in names)] for one in results]
+    rows = [
+        [_named(one["agent"], rows_of(one)), *(percent(one["by_phase"].get(name)) for name in names)] for one in results
+    ]
     return f"## Actions by phase, %\n\n{table(['agent', *names], rows)}"
 
 
@@ -146,7 +152,7 @@ def _bands(results: Sequence[dict[str, Any]]) -> str:
         return ""
     bands = sorted({band for one in results for band in one["by_rating"]})
     rows = [[_unpadded(band), *(percent(one["by_rating"].get(band)) for one in results)] for band in bands]
-    head = ["rating", *(f"`{one['agent']}`" for one in results)]
+    head = ["rating", *(_named(one["agent"], rows_of(one)) for one in results)]
     return f"## Puzzles by rating, strict %\n\n{table(head, rows)}"
 
 
