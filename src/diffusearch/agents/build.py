@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from diffusearch.agents.base import Agent
-from diffusearch.agents.options import COLD, FAN, SWITCH, Kind, Option, choice, integer, nearest, read, real
+from diffusearch.agents.options import FAN, SWITCH, WARMTH, Kind, Option, choice, integer, nearest, read, real
 from diffusearch.agents.text import AgentText, cut, pairs
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from diffusearch.search.settings import Settings
 
 SEED = Option("seed", integer(0), 0, "the lots that are drawn; the same seed in the same game gives the same move")
-TEMPERATURE = Option("temperature", COLD, 0.0, "0 plays the best move, 1 draws from the shares")
-TOKEN_TEMPERATURE = Option("temperature", COLD, 0.0, "0 takes the likeliest tokens, 1 draws them")
+TEMPERATURE = Option("temperature", WARMTH, 0.0, "0 plays the best move, 1 draws from the shares")
+TOKEN_TEMPERATURE = Option("temperature", WARMTH, 0.0, "0 takes the likeliest tokens, 1 draws them")
 STRENGTH = Option("strength", integer(0, 100), 100, "the dial: 100 full, 50 draws from the shares, 0 any legal move")
 
 
@@ -257,7 +257,7 @@ _ALL = (
             CPUCT,
             Option("fpu", Kind("parent or a number from 0 to 1", _first_play), None, "value of an unvisited move"),
             Option("reduction", real(0.0, 1.0), None, "for fpu=parent: how far below the node's value"),
-            Option("temperature", COLD, None, "0 plays the most visited move, 1 in proportion to visits"),
+            Option("temperature", WARMTH, None, "0 plays the most visited move, 1 in proportion to visits"),
             Option("parallel", integer(1, 1024), None, "leaves evaluated in one batch"),
             Option("prove", SWITCH, None, "carry forced mates and draws up the tree"),
             Option("reuse", SWITCH, None, "keep the tree between the moves of a game"),

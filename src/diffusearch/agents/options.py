@@ -11,8 +11,6 @@ from typing import Any
 
 from diffusearch.errors import UserError
 
-_MOST = 2**31 - 1
-
 
 @dataclass(frozen=True)
 class Kind:
@@ -32,18 +30,18 @@ class Option:
     help: str
 
 
-def integer(low: int, high: int | None = None) -> Kind:
-    """A whole number in [low, high]; without an end to it, 31 bits."""
+def integer(low: int, high: int = 2**31 - 1) -> Kind:
+    """A whole number in [low, high]."""
 
     def parse(text: str) -> int:
         if not re.fullmatch(r"-?[0-9]{1,10}", text):
             raise ValueError
         value = int(text)
-        if not low <= value <= (_MOST if high is None else high):
+        if not low <= value <= high:
             raise ValueError
         return value
 
-    return Kind(f"a whole number from {low} to {_MOST if high is None else high}", parse)
+    return Kind(f"a whole number from {low} to {high}", parse)
 
 
 def real(low: float, high: float | None = None) -> Kind:
@@ -83,7 +81,7 @@ def _temperature(text: str) -> float:
     return value
 
 
-COLD = Kind("0, or a number from 0.001 to 100", _temperature)  # a temperature
+WARMTH = Kind("0, or a number from 0.001 to 100", _temperature)
 SWITCH = Kind("on or off", _switch)
 
 

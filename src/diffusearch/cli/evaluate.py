@@ -259,22 +259,18 @@ def tournament(
     """Play agents against each other from paired openings and rate them; may be stopped and run again."""
     from rich.console import Console
 
-    from diffusearch.agents.build import agent as build
     from diffusearch.evaluation import crosstable
     from diffusearch.evaluation import tournament as event
     from diffusearch.evaluation.games import Rules
     from diffusearch.evaluation.openings import read_book
-    from diffusearch.evaluation.session import finish, progress_bar, recipe_of
+    from diffusearch.evaluation.session import finish, progress_bar, recipes_of
     from diffusearch.files import write_whole
 
     names = [name for text in (*agents, *(more or ())) for name in text.split()]
     held = _anchor(anchor, names)
     lines = read_book(book)
     fixtures = event.schedule(event.pairings(names, gauntlet), games, len(lines))
-    recipes = {}
-    for name in names:  # a wrong text is refused before the first game
-        with build(name) as player:
-            recipes[name] = recipe_of(player)
+    recipes = recipes_of(names)  # a wrong text is refused before the first game
     rules = Rules(max_plies=max_plies, referee=referee)
     with progress_bar("games", len(fixtures)) as progress:
         played = event.play_tournament(

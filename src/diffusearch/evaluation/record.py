@@ -75,13 +75,28 @@ def provenance(
     }
 
 
+# What sets the rows of a result apart: the value of it that does not, how it stands in file names, and in words.
+_APART = {
+    "split": (None, "-{}", "split {}"),
+    "skip": (0, "-skip{}", "behind row {}"),
+    "seed": (None, "-seed{}", "drawn by seed {}"),
+}
+
+
+def _apart(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """Marks for the file's name and words for people; none where the rows are the first (a tournament has none)."""
+    if result["kind"] == "tournament":
+        return []
+    return [
+        (mark.format(result[name]), words.format(result[name]))
+        for name, (usual, mark, words) in _APART.items()
+        if result.get(name, usual) != usual
+    ]
+
+
 def rows_of(result: dict[str, Any]) -> str:
     """Which rows of its data a result is of, in words; nothing where they are the first."""
-    words = {"split": "split {}", "skip": "behind row {}"}
-    said = [text.format(result[name]) for name, text in words.items() if result.get(name)]
-    if result.get("seed") is not None and result["kind"] != "tournament":
-        said.append(f"drawn by seed {result['seed']}")
-    return ", ".join(said)
+    return ", ".join(words for _, words in _apart(result))
 
 
 def slug(text: str) -> str:
@@ -96,10 +111,8 @@ def save(result: dict[str, Any], out: Path) -> Path:
     else:
         agent = result["agent"] if isinstance(result["agent"], str) else "+".join(result["agent"])
         data = (result["data_hash"] or "nodata")[:8]
-        part = f"-{result['split']}" if result.get("split") else ""
-        behind = f"-skip{result['skip']}" if result.get("skip") else ""
-        drawn = "" if result.get("seed") is None else f"-seed{result['seed']}"  # other rows, another file
-        path = out / f"{result['kind']}-{slug(agent)}-{data}-n{result['n']}{part}{behind}{drawn}.json"
+        rows = "".join(mark for mark, _ in _apart(result))  # other rows, another file
+        path = out / f"{result['kind']}-{slug(agent)}-{data}-n{result['n']}{rows}.json"
     if path.is_dir():
         raise UserError(f"The result cannot be written to {path} because it is a folder: give another --out.")
     write_whole(path, json.dumps(result, indent=2) + "\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -42,6 +42,17 @@ def recipe_of(agent: Agent) -> Any:
         if is_dataclass(recipe) and not isinstance(recipe, type):
             found[part] = asdict(recipe) | {"weights": getattr(net, "fingerprint", None)}
     return found.get("net", found or None)
+
+
+def recipes_of(texts: Iterable[str]) -> dict[str, Any]:
+    """The same for agents by their texts; a wrong text is refused."""
+    from diffusearch.agents.build import agent as build
+
+    found = {}
+    for text in texts:
+        with build(text) as player:
+            found[text] = recipe_of(player)
+    return found
 
 
 def finish(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
-from diffusearch.evaluation.session import finish, progress_bar, recipe_of
+from diffusearch.evaluation.session import finish, progress_bar, recipe_of, recipes_of
 from diffusearch.reproduce.exhibit import Exhibit, Row, Training
 
 if TYPE_CHECKING:
@@ -60,14 +60,12 @@ class Stage(Enum):
 def stage_of(training: Training, setting: Setting) -> Stage:
     """How far a run has come."""
     from diffusearch.training.loop import finished
-    from diffusearch.training.recipe import differs, load_recipe
+    from diffusearch.training.recipe import differs
 
     folder = setting.runs / training.name
-    if (folder / "recipe.toml").is_file():
-        name = differs(resolved(training, setting), load_recipe(folder / "recipe.toml"))
-        if name is not None:
-            words = f"{folder} holds a run with another {name} than this table asks for"
-            raise UserError(f"{words}: choose another --runs, or give the --set, --actions and --puzzles of that run")
+    if name := differs(resolved(training, setting), folder):
+        words = f"{folder} holds a run with another {name} than this table asks for"
+        raise UserError(f"{words}: choose another --runs, or give the --set, --actions and --puzzles of that run")
     weights, checkpoint = ((folder / f"{name}.safetensors").is_file() for name in ("weights", "checkpoint"))
     if weights and finished(resolved(training, setting), folder):
         return Stage.FINISHED
@@ -231,7 +229,6 @@ def _figures(metric: str, player: Agent, setting: Setting) -> tuple[dict[str, An
 
 
 def _tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
-    from diffusearch.agents.build import agent as build
     from diffusearch.evaluation import crosstable
     from diffusearch.evaluation import tournament as event
     from diffusearch.evaluation.games import Rules
@@ -239,10 +236,7 @@ def _tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
     from diffusearch.files import write_whole
 
     names, book, rules = list(ready.values()), read_book(), Rules()
-    recipes = {}
-    for name in names:
-        with build(name) as player:
-            recipes[name] = recipe_of(player)
+    recipes = recipes_of(names)
     fixtures = event.schedule(event.pairings(names), setting.games, len(book))
     folder = setting.out / "tournament"
     with progress_bar("games", len(fixtures)) as progress:

@@ -29,7 +29,7 @@ from diffusearch.model.denoiser import Denoiser
 from diffusearch.training import checkpoint
 from diffusearch.training.log import Log, Report
 from diffusearch.training.optimiser import Average, make_optimisers, rate_factor
-from diffusearch.training.recipe import OptimiserConfig, Recipe, differs, load_recipe, recipe_text
+from diffusearch.training.recipe import OptimiserConfig, Recipe, differs, recipe_text
 from diffusearch.training.sources import open_sources
 from diffusearch.training.validation import validate
 
@@ -285,7 +285,7 @@ def finished(recipe: Recipe, out: Path) -> bool:
 
 def _refuse_another(recipe: Recipe, out: Path) -> None:
     """Going on with other data or another model would make a run that its recipe does not describe."""
-    if (out / "recipe.toml").is_file() and (name := differs(recipe, load_recipe(out / "recipe.toml"))):
+    if name := differs(recipe, out):
         words = f"{out} was begun with another {name}: resume with the recipe of the run"
         raise UserError(f"{words}, or begin a new one with start = {str(out)!r}")
 

@@ -144,11 +144,15 @@ def recipe_from_dict(values: dict[str, Any]) -> Recipe:
     return recipe
 
 
-def differs(recipe: Recipe, other: Recipe) -> str | None:
-    """The first table in which two recipes describe different trainings; None if one can go on with the other.
+def differs(recipe: Recipe, folder: Path) -> str | None:
+    """The first table in which the run in a folder is another training; None if it can go on with the recipe.
 
-    How long, how fast and how closely watched does not matter, nor where records are kept.
+    How long, how fast and how closely watched does not matter, nor where records are kept. A folder without a recipe
+    has nothing to differ in.
     """
+    if not (folder / "recipe.toml").is_file():
+        return None
+    other = load_recipe(folder / "recipe.toml")
     for name in ("model", "process", "loss", "data", "horizons"):
         ours, theirs = getattr(recipe, name), getattr(other, name)
         if name == "data":
