@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from diffusearch.data.loader import Batch
 from diffusearch.model.heads import Logits
+from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import tomli_w
 
+from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.loss import LossConfig
 from diffusearch.diffusion.process import KINDS
 from diffusearch.diffusion.schedule import WEIGHTS
@@ -96,18 +97,21 @@ class Recipe:
     horizons: tuple[float, ...] = ()  # mixed horizons: share of batches with h = 1, 2, ...; empty: always the model's h
     model: ModelConfig = field(default_factory=ModelConfig)
     process: ProcessConfig = field(default_factory=ProcessConfig)
+    decoding: Decoding = field(default_factory=Decoding)  # how the run is decoded wherever it is used
     loss: LossConfig = field(default_factory=LossConfig)
     data: DataConfig = field(default_factory=DataConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     watch: WatchConfig = field(default_factory=WatchConfig)
 
     @property
-    def nearest_horizon(self) -> int:
-        """The shortest horizon that the model is trained on: enough to read the root's move or value in one step."""
-        if self.process.kind == "autoregressive" or self.loss.glance > 0:
-            return 1  # the first move is also learnt with nothing behind it
-        shares = self.horizons
-        return 1 + next(h for h, share in enumerate(shares) if share > 0) if shares else self.model.horizon
+    def trained_horizons(self) -> tuple[int, ...]:
+        """The horizons of the records that the model is trained on, ascending."""
+        if self.process.kind == "autoregressive":
+            return tuple(range(1, self.model.horizon + 1))  # it never sees what lies behind a place
+        mixed = {h for h, share in enumerate(self.horizons, 1) if share > 0} or {self.model.horizon}
+        if self.loss.glance > 0:
+            mixed.add(1)  # the root policy loss: the first move with nothing behind it
+        return tuple(sorted(mixed))
 
 
 def _build(kind: Any, value: Any, where: str) -> Any:
