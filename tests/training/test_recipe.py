@@ -8,7 +8,7 @@ import pytest
 
 from diffusearch.errors import UserError
 from diffusearch.training.recipe import Recipe, load_recipe, recipe_from_dict, recipe_text
-from diffusearch.training.shelf import find_recipe, named_recipes
+from diffusearch.training.named_recipes import find_recipe, named_recipes
 
 
 def write(folder: Path, text: str) -> Path:

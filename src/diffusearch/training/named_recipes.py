@@ -1,20 +1,21 @@
-"""The named recipes that come with the project: `recipes/` in the repository, inside the package once installed."""
+"""The recipes that come with the project, by name: `recipes/` in the repository, inside the package once installed."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from diffusearch.errors import UserError
+from diffusearch.training.building import did_you_mean
 
-_PLACES = (
+_FOLDERS = (
     Path(__file__).parent / "recipes",  # an installed wheel
-    Path(__file__).parents[3] / "recipes",  # a checkout: src/diffusearch/training/shelf.py
+    Path(__file__).parents[3] / "recipes",  # a checkout: src/diffusearch/training/named_recipes.py
 )
 
 
 def named_recipes() -> dict[str, Path]:
-    """Every recipe that comes with the project, by its name: `laptop`, or `flagship/policy` in a subfolder."""
-    folder = next((place for place in _PLACES if place.is_dir()), None)
+    """Every recipe that comes with the project: `laptop`, or `flagship/policy` in a subfolder."""
+    folder = next((place for place in _FOLDERS if place.is_dir()), None)
     if folder is None:
         return {}
     paths = sorted(folder.rglob("*.toml"), key=lambda path: (len(path.parts), path))  # subfolders last
@@ -22,11 +23,13 @@ def named_recipes() -> dict[str, Path]:
 
 
 def find_recipe(text: str | Path) -> Path:
-    """A recipe file as given, or the one of that name."""
+    """The file of that path, or the recipe of that name."""
     path = Path(text)
     if path.is_file():
         return path
     known, name = named_recipes(), path.as_posix()
     if name not in known:
-        raise UserError(f"there is no recipe {str(text)!r}: give a TOML file or one of {', '.join(known)}")
+        hint = did_you_mean(name, known)
+        words = f"{hint} Otherwise give" if hint else "give"
+        raise UserError(f"there is no recipe {str(text)!r}: {words} a TOML file or one of {', '.join(known)}")
     return known[name]
