@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from diffusearch.data.records import Line, Records, write_records
-from diffusearch.training.loop import Training, World
+from diffusearch.training.processes import World
+from diffusearch.training.state import Training
 from diffusearch.training.validation import validate
 
 BARE = "7k/8/8/8/8/8/8/K7 w - - 0 1"
