@@ -51,7 +51,7 @@ def test_time_left() -> None:
 
 def test_log_csv_is_appended_whole_or_not_at_all(tmp_path: Path) -> None:
     log = Log(tmp_path, 1, 0, lambda line: None)
-    log._board = None
+    log._wants_board = False
     log.add(report(2.5, 0.25), 1, 10)
     before = (tmp_path / "log.csv").read_bytes()
     assert before.splitlines()[0] == b"step,figure,value"
@@ -71,6 +71,6 @@ def test_a_tensorboard_that_cannot_write_is_the_users_error(tmp_path: Path) -> N
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     log = Log(tmp_path, 1, 0, lambda line: None)
-    log._board = Full()
+    log._board, log._wants_board = Full(), False
     with pytest.raises(UserError, match="No space left on device"):
         log.add(report(2.5, 0.25), 1, 10)

@@ -62,15 +62,8 @@ class Log:
         self.path, self.steps, self.say = out / "log.csv", steps, say
         self._sum, self._began, self._from = Report(), time.monotonic(), start
         self._headed = False
-        self._board: Any = None
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-
-            self._board = SummaryWriter(str(out / "tensorboard"))
-        except ImportError:  # the extra is not installed: log.csv has all figures
-            pass
-        except OSError as error:
-            raise self._unwritable(error) from error
+        self._board: Any = None  # TensorBoard's writer, from the first figures on
+        self._wants_board = True
 
     def add(self, report: Report, step: int, batch: int) -> None:
         """Add a step's report; there is a line every ten seconds and after the last step."""
@@ -120,16 +113,25 @@ class Log:
         writer.writerows([step, name, f"{value:.6g}"] for name, value in figures.items())
         try:
             _append(self.path, "step,figure,value\r\n", text.getvalue())
+            self._open_board()
             if self._board is not None:
                 for name, value in figures.items():
                     self._board.add_scalar(name, value, step)
         except OSError as error:
-            raise self._unwritable(error) from error
+            reason = error.strerror or error
+            raise UserError(
+                f"the log in {self.path.parent} cannot be written ({reason}): free some space, then add --resume"
+            ) from error
 
-    def _unwritable(self, error: OSError) -> UserError:
-        return UserError(
-            f"the log in {self.path.parent} cannot be written ({error.strerror}): free some space, then add --resume"
-        )
+    def _open_board(self) -> None:
+        """Start TensorBoard's log, if that extra is installed; log.csv has all figures anyhow."""
+        if self._wants_board:
+            self._wants_board = False
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError:
+                return
+            self._board = SummaryWriter(str(self.path.parent / "tensorboard"))
 
     def close(self) -> None:
         """Write out what is left."""
