@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Literal
 
 import torch
 import torch.nn.functional as F
@@ -12,7 +11,6 @@ from torch import Tensor
 
 from diffusearch.data.loader import Batch
 from diffusearch.model.heads import Logits
-from diffusearch.ranges import Range
 from diffusearch.tokens.layout import Layout
 
 
@@ -20,18 +18,18 @@ from diffusearch.tokens.layout import Layout
 class LossConfig:
     """What counts how much. Defaults are the paper's: every noised variable alike."""
 
-    time_weight: Literal["constant", "reciprocal", "linear"] = "linear"  # lambda_t: "constant", "reciprocal" or "linear" (paper)
-    action: Annotated[float, Range(low=0, high=1e6)] = 1.0  # weight of a move
-    state: Annotated[float, Range(low=0, high=1e6)] = 1.0  # weight of a variable of a state
-    changed: Annotated[float, Range(low=0, high=1e6)] = 1.0  # further factor for what is not as it would be if nothing had moved: squares, rights, clocks
-    value: Annotated[float, Range(low=0, high=1e6)] = 1.0  # weight of a value, and of the auxiliary value of the root
+    time_weight: str = "linear"  # lambda_t: "constant", "reciprocal" or "linear" (paper)
+    action: float = 1.0  # weight of a move
+    state: float = 1.0  # weight of a variable of a state
+    changed: float = 1.0  # further factor for what is not as it would be if nothing had moved: squares, rights, clocks
+    value: float = 1.0  # weight of a value, and of the auxiliary value of the root
     focal: float = 0.0  # exponent gamma of the token-level focal factor (1 - p)^gamma; 0 = off
     legal_root: bool = False  # softmax of the first move over the root's legal moves only
-    raw_move: Annotated[float, Range(low=0, high=1e6)] = 0.1  # with legal_root: weight of the first move's loss over all moves, which teaches legality
-    legality: Annotated[float, Range(low=0, high=1e6)] = 0.0  # weight of -log of the share of legal moves in the softmax of the first move over all
-    full_noise: Annotated[float, Range(low=0, high=1)] = 0.0  # share of records trained at t = T
-    root_policy: Annotated[float, Range(low=0, high=1e6)] = 0.0  # weight of the first move at a glance: the root alone, nothing imagined behind it (prefix)
-    ply_by_ply: Annotated[float, Range(low=0, high=1)] = 0.0  # share of records as the order "plies" meets them: all is clean but the last state or move
+    raw_move: float = 0.1  # with legal_root: weight of the first move's loss over all moves, which teaches legality
+    legality: float = 0.0  # weight of -log of the share of legal moves in the softmax of the first move over all
+    full_noise: float = 0.0  # share of records trained at t = T
+    root_policy: float = 0.0  # weight of the first move at a glance: the root alone, nothing imagined behind it (prefix)
+    ply_by_ply: float = 0.0  # share of records as the order "plies" meets them: all is clean but the last state or move
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +13,6 @@ from diffusearch.model.grounding import Grounding, follow_states
 from diffusearch.model.heads import Heads, Logits
 from diffusearch.model.sight import Sight
 from diffusearch.model.trunk import Past, Trunk, TrunkConfig
-from diffusearch.ranges import Range
 from diffusearch.tokens.layout import Group, Layout, layout
 from diffusearch.tokens.values import BINS
 
@@ -24,32 +22,18 @@ class ModelConfig:
     """What the network is. Defaults are the paper's."""
 
     paradigm: str = "s-asa"  # what a record holds (paper, section 3.1)
-    horizon: Annotated[int, Range(low=1, high=64)] = 4  # h: actions in a record (paper: 4)
-    encoding: Literal["paper", "compact"] = "paper"  # "paper": 77 characters; "compact": the board turned to the root's mover
-    patch: Literal[1, 2, 4, 8] = 1  # squares a place carries: 1 (paper), 2, 4 (2x2) or 8 (a rank)
-    head: Literal["vocabulary", "typed", "squares"] = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x destination)
-    head_width: Annotated[int, Range(low=1, high=4096)] = 64  # width of the source and destination vectors of the "squares" head
-    board_features: bool = False
-    feature_width: Annotated[int, Range(low=1, high=4096)] = 32
+    horizon: int = 4  # h: actions in a record (paper: 4)
+    encoding: str = "paper"  # "paper": 77 characters; "compact": the board turned to the root's mover
+    patch: int = 1  # squares a place carries: 1 (paper), 2, 4 (2x2) or 8 (a rank)
+    head: str = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x destination)
+    head_width: int = 64  # width of the source and destination vectors of the "squares" head
+    standing: bool = False  # moves are also scored by what stands where (standing.py; compact encoding)
+    exposure: bool = False  # and by what would look at the king after them (exposure.py; standing)
+    sight: int = 0  # numbers that a square of the root gathers along its lines (sight.py; compact encoding); 0: none
     root_value: bool = False  # an auxiliary head for the value of the root
-    residual_state: bool = False
+    grounded: bool = False  # imagined states start from the state before (grounding.py; prefix attention)
+    rights: bool = False  # imagined rights are also read off the squares that moves touch (rights.py; grounded)
     trunk: TrunkConfig = field(default_factory=TrunkConfig)
-
-    @property
-    def standing(self) -> bool:
-        return self.board_features and self.head != "vocabulary" and self.paradigm not in ("s-v", "sa-v")
-
-    exposure = standing
-
-    @property
-    def sight(self) -> int:
-        return self.feature_width if self.board_features else 0
-
-    @property
-    def grounded(self) -> bool:
-        return self.residual_state
-
-    rights = grounded
 
     def check(self) -> None:
         """Refuse what cannot be built."""

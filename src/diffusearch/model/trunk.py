@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-
-from diffusearch.ranges import Range
 
 Past = list[tuple[Tensor, Tensor]]  # for each layer keys and values [batch, heads, places, head width]
 
@@ -42,10 +39,10 @@ class Shelf:
 class TrunkConfig:
     """The shape of the trunk; defaults are the paper's (8 layers, GPT-2 style, 7M parameters)."""
 
-    layers: Annotated[int, Range(low=1, high=256)] = 8
-    width: Annotated[int, Range(low=2, high=16_384)] = 256
-    heads: Annotated[int, Range(low=1, high=1024)] = 8
-    dropout: Annotated[float, Range(low=0, below=1)] = 0.1  # of what blocks add; not of attention weights, which would forbid the fused kernels
+    layers: int = 8
+    width: int = 256
+    heads: int = 8
+    dropout: float = 0.1  # of what blocks add; not of attention weights, which would forbid the fused kernels
     attention: str = "full"  # "full", "prefix" or "causal"
     positions: str = "learned"  # "learned" or "rope"
     norm: str = "layer"  # "layer" (paper) or "rms"
