@@ -80,7 +80,7 @@ def weights(name: str) -> Finding:
     what = f"weights {name}"
     needed = name == "diffusearch"  # the others are rivals to compare with
     try:
-        from diffusearch.run import Run
+        from diffusearch.inference.run import Run
 
         run = Run.load(packaged(name))
     except UserError as error:

@@ -25,3 +25,8 @@ def position_of(fen: str) -> chess.Board:
 
         raise UserError(f"{shown!r} is not a playable position: {board_problem(board)}.")
     return board
+
+
+def board_of(text: str) -> chess.Board:
+    """The board of a FEN, or of the word `startpos`."""
+    return chess.Board() if text.strip() == "startpos" else position_of(text)

@@ -6,22 +6,21 @@ In a notebook an imagination shows itself as boards with arrows; in a terminal `
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import chess
 import torch
 
 from diffusearch.agents.base import Decision
-from diffusearch.agents.foresight import foresight
 from diffusearch.agents.runs import run
-from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.imagination import Imagination
-from diffusearch.fen import position_of
+from diffusearch.fen import board_of
+from diffusearch.inference.imagination import Imagination
+from diffusearch.inference.run import Run
 from diffusearch.play.pictures import case_picture, strip_picture
 from diffusearch.play.terminal import film_frames, imagined_boards, summary
 from diffusearch.play.thoughts import thought_of
-from diffusearch.run import Run
 from diffusearch.weights import NAMES
 
 
@@ -41,18 +40,18 @@ class Model:
         self,
         position: str | chess.Board = chess.STARTING_FEN,
         *,
-        steps: int = 20,
-        order: str | None = None,
-        imaginations: int = 1,
-        temperature: float = 0.0,
+        horizon: int | None = None,
         seed: int = 0,
+        **decoding: Any,
     ) -> Vision:
-        """Denoise the next move of a FEN or board together with its future, as the agent `diffusearch` does."""
-        board = position if isinstance(position, chess.Board) else position_of(position)
-        order = order or self.run.usual_order
-        decoding = Decoding(steps, order, imaginations=imaginations, temperature=temperature, film=True)
-        who = foresight(self.run, decoding) or self.run
-        (found,) = who.imagine([board], decoding, torch.Generator().manual_seed(seed))
+        """Denoise the next move of a FEN, `startpos` or board together with its future, every step recorded.
+
+        `decoding` changes fields of the run's [decoding]: steps, order, carry, imaginations, temperature and so on.
+        """
+        board = position if isinstance(position, chess.Board) else board_of(position)
+        choice = replace(self.run.recipe.decoding, **decoding)
+        chance = torch.Generator().manual_seed(seed)
+        (found,) = self.run.imagine([board], choice, chance, horizon=horizon, film=True)
         return Vision(**vars(found))
 
     def __repr__(self) -> str:

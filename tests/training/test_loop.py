@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from diffusearch.errors import UserError
-from diffusearch.run import Run
+from diffusearch.inference.run import Run
 from diffusearch.training import checkpoint, loop
 from diffusearch.training.log import Validation
 from diffusearch.training.loop import train

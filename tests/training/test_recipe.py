@@ -28,7 +28,7 @@ def test_defaults_are_the_papers() -> None:
     assert (recipe.model.horizon, recipe.process.timesteps, recipe.model.trunk.layers) == (4, 20, 8)
     assert (recipe.optimiser.kind, recipe.optimiser.rate, recipe.optimiser.batch) == ("adam", 3e-4, 1024)
     assert (recipe.optimiser.epochs, recipe.loss.time_weight) == (200, "linear")
-    assert (recipe.decoding.order, recipe.decoding.steps, recipe.decoding.remask) == ("confidence", 20, False)
+    assert (recipe.decoding.order, recipe.decoding.steps, recipe.decoding.carry) == ("confidence", 20, "predict")
 
 
 def test_a_resolved_recipe_is_a_recipe_again(tmp_path: Path) -> None:
@@ -69,8 +69,9 @@ def test_a_resolved_recipe_is_a_recipe_again(tmp_path: Path) -> None:
         ("[process]\nkind = 'gaussian'\n[model]\nparadigm = 's-v'", "cannot learn root values"),
         ("[process]\nkind = 'gaussian'\n[data]\nrandom_moves = 0.5", "data.random_moves keeps a move clean"),
         ("[model]\nhead = 'big'", "big"),
-        ("[decoding]\norder = 'confidenc'", "confidenc"),
-        ("[decoding]\nsteps = 0", "decoding.* steps|decoding.steps"),
+        ("[decoding]\norder = 'confidenc'", r"decoding.order = 'confidenc' is unknown: did you mean confidence\?"),
+        ("[decoding]\nsteps = 0", "decoding.steps must be from 1 to 1,000, not 0"),
+        ("[decoding]\nahead = 4", "decoding: ahead = 4 works with cache"),
         ("[decoding]\nfilm = true", "decoding.film is unknown"),
         ("= 3", "no valid TOML"),
     ],
@@ -108,11 +109,12 @@ def test_overrides(tmp_path: Path) -> None:
         load_recipe(path, ("model.trunk.width.x=1",))
 
 
-def test_the_nearest_horizon() -> None:
-    assert recipe_from_dict({}).nearest_horizon == 4
-    assert recipe_from_dict({"horizons": [0.0, 0.5, 0.5]}).nearest_horizon == 2
+def test_the_horizons_that_are_trained() -> None:
+    assert recipe_from_dict({}).trained_horizons == (4,)
+    assert recipe_from_dict({"horizons": [0.0, 0.5, 0.5]}).trained_horizons == (2, 3)
+    assert recipe_from_dict({"loss": {"root_policy": 1.0}}).trained_horizons == (1, 4)
     causal = {"process": {"kind": "autoregressive"}, "model": {"trunk": {"attention": "causal"}}}
-    assert recipe_from_dict(causal).nearest_horizon == 1
+    assert recipe_from_dict(causal).trained_horizons == (1, 2, 3, 4)
 
 
 @pytest.mark.parametrize("name", named_recipes())
@@ -213,7 +215,7 @@ def test_a_run_owns_its_decoding(tmp_path: Path) -> None:
     assert recipe.decoding == Decoding(order="margin", steps=5, stop_confidence=0.9)
     kept = tomllib.loads(recipe_text(recipe))["decoding"]
     assert (kept["order"], kept["steps"], kept["stop_confidence"]) == ("margin", 5, 0.9)
-    assert not {"film", "line", "ahead"} & kept.keys()
+    assert not {"film", "line"} & kept.keys()  # wishes of a call
     (tmp_path / "recipe.toml").write_text(recipe_text(recipe))
     assert load_recipe(tmp_path / "recipe.toml") == recipe
     assert differs(recipe_from_dict({}), tmp_path) is None  # the same training may be decoded in another way

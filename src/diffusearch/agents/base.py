@@ -1,4 +1,4 @@
-"""One tiny interface for every player: neural, diffusion, search, Stockfish, random.
+"""One small interface for every player: policy, diffusion, search, Stockfish, random.
 
 Tournament, puzzles, UCI, page and bot know agents only through this file. A board always carries its move
 stack, so an agent can see repetitions. Every value is the win probability of the side to move, in [0, 1].
@@ -9,22 +9,41 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import chess
 
-from diffusearch.diffusion.imagination import Imagination
+from diffusearch.inference.imagination import Imagination
 
 
 @dataclass(frozen=True)
 class Limits:
     """How much an agent may spend on one decision. None means the agent's own default."""
 
-    steps: int | None = None  # denoising steps (diffusion)
-    nodes: int | None = None  # engine nodes (Stockfish) or simulations (MCTS)
-    depth: int | None = None  # engine depth in plies
+    steps: int | None = None  # network calls: denoising steps (diffusion), levels of a tree (minimax)
+    nodes: int | None = None  # engine nodes (Stockfish), simulations (MCTS) or evaluations (minimax)
+    depth: int | None = None  # plies
     seconds: float | None = None  # wall time
-    line: bool = True  # whether the line behind the move is wanted; without it an agent may stop at the same move
+    line: bool = True  # whether the line behind the move is wanted; an agent may save what only serves the line
     moves: tuple[chess.Move, ...] = ()  # only these root moves may be played; empty = all legal ones
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A root move that a search looked into. Values are win probabilities of the side to move at the root."""
+
+    move: chess.Move
+    prior: float  # the network's probability of the move before the search
+    value: float | None = None  # after the move, by one evaluation
+    score: float | None = None  # after the move, as the search made it
+    line: tuple[chess.Move, ...] = ()  # the line behind the score; the first is the move
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """What an explicit search found at the root, best candidate first."""
+
+    candidates: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -38,6 +57,7 @@ class Decision:
     nodes: int = 0  # network evaluations or engine nodes spent
     seconds: float = 0.0
     imagination: Imagination | None = field(default=None, repr=False)
+    search: SearchReport | None = field(default=None, repr=False)  # where a tree was searched
 
 
 class Agent(ABC):
@@ -57,8 +77,18 @@ class Agent(ABC):
         """The best `lines` decisions, best first; by default only the one that would be played."""
         return [self.play(board, limits)]
 
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What the agent is made of, for results: recipe and weights' sha256 of each run by its role; {} if none."""
+        return {}
+
+    @property
+    def horizon(self) -> int:
+        """Plies that the agent looks ahead at most; 1 for one look at the position."""
+        return 1
+
     def work(self, steps: int) -> int:
-        """What a decision of so many denoising steps costs, in evaluations of one position by the network."""
+        """What a decision of so many network calls costs, in evaluations of one position."""
         return steps
 
     def new_game(self) -> None:  # noqa: B027 (most agents keep nothing)

@@ -1,7 +1,7 @@
-"""Agents that imagine: the first move comes with the future that was denoised (or decoded) together with it.
+"""Agents that denoise or decode a future: the first move comes with the future that was decoded together with it.
 
 Diffusion in all its decodings, and the autoregressive and direct futures of the paper's comparison: what differs is
-inside `imagine`. The denoising steps set the time of a move, so limits of seconds are left to whoever sets the steps.
+inside `imagine`. The number of denoising steps sets the time of a move; whoever has a clock sets the steps.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import chess
 import torch
@@ -20,38 +20,35 @@ from diffusearch.agents.chance import choose, number
 from diffusearch.agents.policy import among
 from diffusearch.agents.strength import FULL, Strength
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.imagination import Imagination
-from diffusearch.diffusion.roots import Allowed
+from diffusearch.inference.imagination import Imagination
+from diffusearch.inference.roots import Allowed
 
 
 class Imaginer(Protocol):
-    """A model that imagines."""
+    """A model that denoises futures (a run)."""
+
+    @property
+    def horizon(self) -> int: ...
+
+    @property
+    def provenance(self) -> dict[str, Any]: ...
 
     def imagine(
         self,
         boards: Sequence[chess.Board],
-        decoding: Decoding,
+        decoding: Decoding | None = None,
         generator: torch.Generator | None = None,
         legal: Allowed | None = None,
         horizon: int | None = None,
+        *,
+        film: bool = False,
     ) -> list[Imagination]:
-        """One imagination a board; `legal` lists the root moves that may be played on each (None = all).
-
-        `horizon` imagines less far than the model can.
-        """
-        ...
-
-
-class Chooser(Imaginer, Protocol):
-    """Who imagines with a model and chooses among what it imagines, at a cost of its own (foresight.py)."""
-
-    def work(self, steps: int) -> int:
-        """Network evaluations of a decision of so many steps."""
+        """One imagination a board; `legal` lists the root moves that may be played on each (None = all)."""
         ...
 
 
 class ImaginingAgent(Agent):
-    """Plays the first move of what it imagines. `Limits.steps` replaces the number of denoising steps."""
+    """Plays the first move of what it denoises. `Limits.steps` replaces the number of denoising steps."""
 
     def __init__(
         self,
@@ -60,15 +57,24 @@ class ImaginingAgent(Agent):
         name: str = "diffusearch",
         strength: int = 100,
         seed: int = 0,
-        chooser: Chooser | None = None,
+        *,
+        horizon: int | None = None,
+        film: bool = False,
     ) -> None:
-        """The model, and who imagines with it, if that is not the model itself."""
         self.name = name
         self.net = net
-        self.chooser = chooser
         self.strength = Strength(strength)
         self.decoding = replace(decoding, steps=self.strength.effort(decoding.steps))
-        self.seed = seed
+        self.seed, self.film = seed, film
+        self._horizon = horizon
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        return self.net.provenance
+
+    @property
+    def horizon(self) -> int:
+        return self._horizon or self.net.horizon
 
     def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
         return self.play_many([board], limits)[0]
@@ -93,18 +99,17 @@ class ImaginingAgent(Agent):
         others = sorted((move for move in own if move != played), key=lambda move: -shares[move])[: lines - 1]
         rest = self._imagine([board] * len(others), [[move] for move in others], limits) if others else []
         seconds = time.perf_counter() - start
-        # The value is the position's: it goes with the move that is played, not with its rivals.
+        # The value is the position's: it goes with the move that is played, not with the others.
         decisions = [self._decision(board, first, shares, seconds)]
         return decisions + [replace(self._decision(board, one, shares, seconds), value=None) for one in rest]
 
     def work(self, steps: int) -> int:
-        return self.chooser.work(steps) if self.chooser else steps * self.decoding.imaginations
+        return steps * self.decoding.imaginations
 
     def _imagine(self, boards: Sequence[chess.Board], legal: Allowed | None, limits: Limits) -> list[Imagination]:
         decoding = self.decoding if limits.steps is None else replace(self.decoding, steps=limits.steps)
-        decoding = decoding if limits.line else replace(decoding, line=False)
         generator = torch.Generator().manual_seed(number(self.seed, boards))
-        return (self.chooser or self.net).imagine(boards, decoding, generator=generator, legal=legal)
+        return self.net.imagine(boards, decoding, generator, legal, self._horizon, film=self.film)
 
     def _weakened(
         self,
@@ -113,7 +118,7 @@ class ImaginingAgent(Agent):
         shares: Sequence[dict[chess.Move, float]],
         limits: Limits,
     ) -> list[Imagination]:
-        """Moves drawn at the dial's temperature; where another move comes out, its future is imagined anew."""
+        """Moves sampled at the dial's temperature; where another move comes out, its future is denoised anew."""
         out = list(found)
         temperature = self.strength.temperature(0.0)
         drawn = [choose(own, temperature, self.seed, board) for own, board in zip(shares, boards, strict=True)]
@@ -131,7 +136,7 @@ class ImaginingAgent(Agent):
         return Decision(
             move=chess.Move.from_uci(one.move),
             probabilities=shares,
-            line=_playable(board, one.moves),
+            line=playable(board, one.moves),
             value=one.value,
             nodes=one.nodes,
             seconds=seconds,
@@ -140,13 +145,13 @@ class ImaginingAgent(Agent):
 
 
 def _shares(one: Imagination, moves: Sequence[chess.Move]) -> dict[chess.Move, float]:
-    """The imagination's shares of the candidates, likeliest first, made to sum to 1."""
+    """The imagination's probabilities of the candidates, likeliest first, made to sum to 1."""
     shares = among({move: one.probabilities.get(move.uci(), 0.0) for move in moves}, moves)
     return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
-def _playable(board: chess.Board, line: Sequence[str]) -> tuple[chess.Move, ...]:
-    """The imagined line as far as it can be played on the true board: imagined boards may drift from the rules."""
+def playable(board: chess.Board, line: Sequence[str]) -> tuple[chess.Move, ...]:
+    """An imagined line as far as it can be played on the true board: imagined states may drift from the rules."""
     real = board.copy(stack=False)
     out: list[chess.Move] = []
     for uci in line:

@@ -9,6 +9,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import chess
 import numpy as np
@@ -28,7 +29,7 @@ class Weighed:
 
     shares: dict[chess.Move, float]
     values: dict[chess.Move, float]  # empty where the agent knows no values
-    nodes: int  # positions that the network looked at
+    nodes: int  # positions that the network evaluated
 
 
 def shares_of(values: Mapping[chess.Move, float]) -> dict[chess.Move, float]:
@@ -40,12 +41,25 @@ def shares_of(values: Mapping[chess.Move, float]) -> dict[chess.Move, float]:
 
 
 class OneStep(Agent):
-    """An agent with one look at the position and no tree."""
+    """An agent with one look at the position and no search."""
 
-    def __init__(self, name: str, temperature: float = 0.0, strength: int = 100, seed: int = 0) -> None:
+    def __init__(
+        self,
+        name: str,
+        temperature: float = 0.0,
+        strength: int = 100,
+        seed: int = 0,
+        provenance: dict[str, Any] | None = None,
+    ) -> None:
+        """`provenance` says what network the agent asks."""
         self.name = name
         self.temperature = Strength(strength).temperature(temperature)
         self.seed = seed
+        self._provenance = provenance or {}
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        return self._provenance
 
     @abstractmethod
     def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:

@@ -81,21 +81,21 @@ def _temperature(text: str) -> float:
     return value
 
 
-WARMTH = Kind("0, or a number from 0.001 to 100", _temperature)
+TEMPERATURES = Kind("0, or a number from 0.001 to 100", _temperature)
 SWITCH = Kind("on or off", _switch)
 
 
-def _fan(text: str) -> tuple[int, ...]:
+def _widths(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"[0-9]{1,2}(x[0-9]{1,2}){0,7}", text):
         raise ValueError
-    fan = tuple(map(int, text.split("x")))
-    if not all(1 <= count <= 64 for count in fan) or math.prod(fan) > 1024:
+    widths = tuple(map(int, text.split("x")))
+    if not all(1 <= count <= 64 for count in widths) or math.prod(widths) > 1024:
         raise ValueError
-    return fan
+    return widths
 
 
-# Moves that are followed at each turn (fan.py).
-FAN = Kind("up to 8 numbers from 1 to 64 joined by x, such as 4x2x2x1, of at most 1024 futures in all", _fan)
+# Moves that minimax follows at each ply (search/minimax/tree.py).
+WIDTHS = Kind("up to 8 numbers from 1 to 64 joined by x, such as 4x2x2x1, of at most 1024 leaves in all", _widths)
 
 
 def nearest(word: str, words: Iterable[str]) -> str:

@@ -1,27 +1,34 @@
-"""s-a: play the move that the policy thinks likeliest."""
+"""s-a: play the likeliest move of the policy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import chess
 
 from diffusearch.agents.onestep import OneStep, Weighed
-from diffusearch.search.nets import Policy
+from diffusearch.search.evaluator import Evaluator
 
 
 class PolicyAgent(OneStep):
-    """Argmax over the legal moves' priors, or a draw from them with a temperature."""
+    """Arg-max over the legal moves' priors, or a sample from them at a temperature."""
 
     def __init__(
-        self, net: Policy, name: str = "s-a", temperature: float = 0.0, strength: int = 100, seed: int = 0
+        self,
+        net: Evaluator,
+        name: str = "s-a",
+        temperature: float = 0.0,
+        strength: int = 100,
+        seed: int = 0,
+        provenance: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(name, temperature, strength, seed)
+        super().__init__(name, temperature, strength, seed, provenance)
         self.net = net
 
     def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
-        priors = self.net.priors(boards)
-        return [Weighed(among(one, own), {}, 1) for one, own in zip(priors, moves, strict=True)]
+        found = self.net.evaluate(boards)
+        return [Weighed(among(one.priors, own), {}, 1) for one, own in zip(found, moves, strict=True)]
 
 
 def among(priors: dict[chess.Move, float], moves: Sequence[chess.Move]) -> dict[chess.Move, float]:

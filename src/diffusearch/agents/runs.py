@@ -13,7 +13,7 @@ from diffusearch.errors import UserError
 from diffusearch.tokens.layout import JUDGES
 
 if TYPE_CHECKING:
-    from diffusearch.run import Run
+    from diffusearch.inference.run import Run
 
 
 def run(text: str | None, packaged_name: str, word: str) -> Run:
@@ -37,7 +37,7 @@ def run(text: str | None, packaged_name: str, word: str) -> Run:
 def _fits(loaded: Run, word: str) -> bool:
     """What each kind of agent can use. A run that predicts a first move has priors, whatever it imagines behind it."""
     if word == "s-v":
-        return loaded.knows_values
+        return loaded.has_value
     if word == "sa-v":
         return loaded.paradigm == "sa-v"
     if loaded.paradigm in JUDGES:
@@ -53,6 +53,6 @@ def _stamp(path: Path) -> int:
 
 @functools.lru_cache(maxsize=8)
 def _load(path: Path, stamp: int) -> Run:
-    from diffusearch.run import Run
+    from diffusearch.inference.run import Run
 
     return Run.load(path)

@@ -1,109 +1,118 @@
-"""mcts: the policy and the value network joined by a tree search; the tree is kept between the moves of a game."""
+"""Every explicit search as a player: a planner over an evaluator and dynamics."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 import chess
 
-from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.agents.base import Agent, Candidate, Decision, Limits, SearchReport
 from diffusearch.agents.candidates import candidates
 from diffusearch.agents.chance import choose
+from diffusearch.agents.imagining import playable
 from diffusearch.agents.strength import Strength
-from diffusearch.search.conventions import FAIR
-from diffusearch.search.mcts import search
-from diffusearch.search.nets import Policy, Value
-from diffusearch.search.node import Tree
-from diffusearch.search.play import edge_value, principal_line, ranking, shares
-from diffusearch.search.settings import Settings
+from diffusearch.inference.imagination import Imagination
+from diffusearch.search.planner import Budget, Plan, Planner
 
-TREES = 64  # searched side by side: enough to fill the networks' batches, few enough for the memory
+REPORTED = 8  # root moves whose variations a decision reports
 
 
 class SearchAgent(Agent):
-    """MCTS as a player. `Limits.nodes` are simulations; seconds can only shorten a search."""
+    """Plays the best move of a plan, or samples from its policy at a temperature."""
 
     def __init__(
         self,
-        policy: Policy,
-        value: Value,
-        settings: Settings = Settings(),
-        name: str = "mcts",
+        planner: Planner,
+        name: str = "search",
+        temperature: float = 0.0,
         strength: int = 100,
         seed: int = 0,
+        provenance: dict[str, Any] | None = None,
     ) -> None:
-        self.name = name
-        self.policy = policy
-        self.value = value
-        dial = Strength(strength)
-        self.settings = replace(settings, simulations=dial.effort(settings.simulations))
-        self.temperature = dial.temperature(settings.temperature)
-        self.seed = seed
-        self.tree: Tree | None = None  # of the game being played, at the last position that was decided
+        """`provenance` says what the planner's networks are."""
+        self.name, self.planner, self.seed = name, planner, seed
+        self.temperature = Strength(strength).temperature(temperature)
+        self._provenance = provenance or {}
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        return self._provenance
+
+    @property
+    def horizon(self) -> int:
+        return self.planner.horizon
 
     def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
-        tree = self._tree(board, limits)
-        return self._decide([tree], limits)[0]
+        """The next move of a game: the planner may go on from its last tree."""
+        start = time.perf_counter()
+        moves = candidates(board, limits)
+        plan = self.planner.plan_in_game(board, [moves] if limits.moves else None, _budget(limits))
+        return self._decision(board, plan, self._choose(board, plan), limits, time.perf_counter() - start)
 
     def play_many(self, boards: Sequence[chess.Board], limits: Limits = Limits()) -> list[Decision]:
-        """Unrelated positions: a new tree for each, evaluated in common batches. The kept tree is not touched."""
-        out: list[Decision] = []
-        for start in range(0, len(boards), TREES):
-            out += self._decide([self._new(board, limits) for board in boards[start : start + TREES]], limits)
-        return out
+        start = time.perf_counter()
+        moves = [candidates(board, limits) for board in boards]
+        plans = self.planner.plan(boards, moves if limits.moves else None, _budget(limits))
+        seconds = (time.perf_counter() - start) / max(1, len(boards))
+        return [
+            self._decision(board, plan, self._choose(board, plan), limits, seconds)
+            for board, plan in zip(boards, plans, strict=True)
+        ]
 
     def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
-        """The most visited moves, each with its value and principal line."""
+        """The best root moves of one search, each with its score and variation."""
         start = time.perf_counter()
-        tree = self._tree(board, limits)
-        (evaluated,) = search([tree], self.policy, self.value, self._within(limits), limits.seconds)
+        moves = candidates(board, limits)
+        plan = self.planner.plan_in_game(board, [moves] if limits.moves else None, _budget(limits))
         seconds = time.perf_counter() - start
-        edges = ranking(tree.root, self.settings)[:lines]
-        return [self._decision(tree, edge, evaluated, seconds) for edge in edges]
+        return [self._decision(board, plan, one.move, limits, seconds) for one in plan.moves[:lines]]
+
+    def work(self, steps: int) -> int:
+        return self.planner.work(steps)
 
     def new_game(self) -> None:
-        self.tree = None
+        self.planner.new_game()
 
-    def _decide(self, trees: Sequence[Tree], limits: Limits) -> list[Decision]:
-        start = time.perf_counter()
-        evaluated = search(trees, self.policy, self.value, self._within(limits), limits.seconds)
-        seconds = (time.perf_counter() - start) / max(1, len(trees))
-        out: list[Decision] = []
-        for tree, count in zip(trees, evaluated, strict=True):
-            move = choose(self._shares(tree), self.temperature, self.seed, tree.board)
-            out.append(self._decision(tree, tree.root.moves.index(move), count, seconds))
-        return out
+    def _choose(self, board: chess.Board, plan: Plan) -> chess.Move:
+        return choose(plan.policy, self.temperature, self.seed, board)
 
-    def _within(self, limits: Limits) -> Settings:
-        return self.settings if limits.nodes is None else replace(self.settings, simulations=limits.nodes)
-
-    def _tree(self, board: chess.Board, limits: Limits) -> Tree:
-        """The kept tree with the board as its root where the game went on from it, else a new one."""
-        if limits.moves:
-            return self._new(board, limits)
-        if self.tree is None or not self.settings.reuse or not self.tree.follow(board):
-            self.tree = self._new(board, limits)
-        return self.tree
-
-    def _new(self, board: chess.Board, limits: Limits) -> Tree:
-        moves = candidates(board, limits)
-        return Tree(board, self.settings.conventions, moves if limits.moves else ())
-
-    def _shares(self, tree: Tree) -> dict[chess.Move, float]:
-        """Shares of the root's moves, best first: equals in visits are told apart by their values."""
-        share = shares(tree.root)
-        return {tree.root.moves[edge]: float(share[edge]) for edge in ranking(tree.root, self.settings)}
-
-    def _decision(self, tree: Tree, edge: int, evaluated: int, seconds: float) -> Decision:
-        # The published scale is no win probability, so it is not shown as one.
-        fair = self.settings.conventions is FAIR
-        return Decision(
-            move=tree.root.moves[edge],
-            probabilities=self._shares(tree),
-            line=principal_line(tree.root, edge, self.settings),
-            value=edge_value(tree.root, edge, self.settings) if fair else None,
-            nodes=evaluated,
-            seconds=seconds,
+    def _decision(self, board: chess.Board, plan: Plan, move: chess.Move, limits: Limits, seconds: float) -> Decision:
+        chosen, policy = plan.root_move(move), plan.policy
+        variation = plan.variation(move)
+        value = plan.value if chosen.score is None else chosen.score
+        imagination = None
+        if variation.plies is not None:
+            imagination = Imagination(
+                root=board.fen(),
+                move=move.uci(),
+                probabilities={own.uci(): policy.get(own, 0.0) for own in board.legal_moves},
+                line=variation.plies,
+                log_probability=variation.log_probability,
+                value=value,
+                legal_mass=plan.legal_mass,
+                raw_legal=plan.raw_legal,
+                steps=plan.calls,
+                evaluations=plan.evaluations,
+            )
+        report = SearchReport(
+            tuple(
+                Candidate(one.move, one.prior, one.value, one.score, plan.variation(one.move).moves)
+                for one in plan.moves[: REPORTED if limits.line else 0]
+            )
         )
+        return Decision(
+            move=move,
+            probabilities=policy,
+            line=playable(board, [one.uci() for one in variation.moves]),
+            value=value,
+            nodes=plan.evaluations,
+            seconds=seconds,
+            imagination=imagination,
+            search=report if limits.line else None,
+        )
+
+
+def _budget(limits: Limits) -> Budget:
+    return Budget(limits.steps, limits.nodes, limits.depth, limits.seconds, limits.line)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import chess
 
 from diffusearch.agents.onestep import OneStep, Weighed
-from diffusearch.agents.values import ends
 from diffusearch.search.handmade import balance, gain
+from diffusearch.search.outcome import value_after
 from diffusearch.tokens.values import win_probability
 
 
@@ -36,7 +36,7 @@ def _greedy(board: chess.Board, moves: Sequence[chess.Move]) -> Weighed:
     have = balance(board)
     values: dict[chess.Move, float] = {}
     for move in moves:
-        end = ends(board, move)
+        end = value_after(board, move)
         values[move] = win_probability(have + gain(board, move), None) if end is None else end
     best = max(values.values())
     equals = sum(value == best for value in values.values())

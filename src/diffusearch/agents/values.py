@@ -7,17 +7,15 @@ the rules give the value and no network is asked: mate 1, any draw 1/2 (repetiti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import chess
 import numpy as np
 
 from diffusearch.agents.onestep import OneStep, Weighed, shares_of
-from diffusearch.search.nets import Value
-from diffusearch.search.outcome import Outcome, outcome
+from diffusearch.search.evaluator import DOUBT, Evaluator
+from diffusearch.search.outcome import value_after
 
-# A network is never as sure as the rules: its values are kept this far from 0 and 1, so that mate comes first.
-DOUBT = 1e-3
 BOARDS = 64  # whose next states (about 30 each) go to the network in one call
 
 
@@ -29,29 +27,19 @@ class ActionValue(Protocol):
         ...
 
 
-def ended(board: chess.Board) -> float | None:
-    """After a move: the value of a finished game for the one who made it; None if the game goes on."""
-    result = outcome(board)
-    if result is None:
-        return None
-    return 1.0 if result is Outcome.MATED else 0.5
-
-
-def ends(board: chess.Board, move: chess.Move) -> float | None:
-    """Before a move: the mover's value of a move that ends the game; None if the game goes on."""
-    board.push(move)
-    value = ended(board)
-    board.pop()
-    return value
-
-
 class StateValueAgent(OneStep):
     """s-v: looks at every next state with a value network, all of them in one batch."""
 
     def __init__(
-        self, net: Value, name: str = "s-v", temperature: float = 0.0, strength: int = 100, seed: int = 0
+        self,
+        net: Evaluator,
+        name: str = "s-v",
+        temperature: float = 0.0,
+        strength: int = 100,
+        seed: int = 0,
+        provenance: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(name, temperature, strength, seed)
+        super().__init__(name, temperature, strength, seed, provenance)
         self.net = net
 
     def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
@@ -67,15 +55,14 @@ class StateValueAgent(OneStep):
         nexts: list[chess.Board] = []
         for index, (board, own) in enumerate(zip(boards, moves, strict=True)):
             for move in own:
-                following = board.copy()
-                following.push(move)
-                end = ended(following)
+                end = value_after(board, move)
                 values[index][move] = 0.5 if end is None else end  # keeps the moves' order
                 if end is None:
                     asked.append((index, move))
-                    nexts.append(following)
+                    nexts.append(board.copy(stack=False))
+                    nexts[-1].push(move)
         if nexts:
-            theirs = np.asarray(self.net.values(nexts), dtype=np.float64)
+            theirs = np.array([one.value for one in self.net.evaluate(nexts, priors=False)], dtype=np.float64)
             mine = np.clip(1.0 - theirs, DOUBT, 1.0 - DOUBT)
             for (index, move), value in zip(asked, mine.tolist(), strict=True):
                 values[index][move] = value
@@ -87,9 +74,15 @@ class ActionValueAgent(OneStep):
     """sa-v: one network call scores all moves; moves that end the game are scored by the rules."""
 
     def __init__(
-        self, net: ActionValue, name: str = "sa-v", temperature: float = 0.0, strength: int = 100, seed: int = 0
+        self,
+        net: ActionValue,
+        name: str = "sa-v",
+        temperature: float = 0.0,
+        strength: int = 100,
+        seed: int = 0,
+        provenance: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(name, temperature, strength, seed)
+        super().__init__(name, temperature, strength, seed, provenance)
         self.net = net
 
     def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
@@ -97,7 +90,7 @@ class ActionValueAgent(OneStep):
         for board, own, scores in zip(boards, moves, self.net.action_values(boards), strict=True):
             values: dict[chess.Move, float] = {}
             for move in own:
-                end = ends(board, move)
+                end = value_after(board, move)
                 values[move] = min(max(scores[move], DOUBT), 1.0 - DOUBT) if end is None else end
             out.append(Weighed(shares_of(values), values, len(own)))
         return out

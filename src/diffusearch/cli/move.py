@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
 
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from diffusearch.agents.base import Decision
 
 Fen = Annotated[str, typer.Argument(metavar="FEN", help="The position, or `startpos`.")]
-AgentText = Annotated[str, typer.Option("--agent", help="Who decides, e.g. diffusearch, s-a, stockfish:nodes=10000.")]
+AgentText = Annotated[str, typer.Option("--agent", help="Who decides, e.g. search, diffusearch, s-a, stockfish.")]
 Weights = Annotated[Path | None, typer.Option("--weights", help="A run folder instead of the packaged weights.")]
-Steps = Annotated[int | None, typer.Option("--steps", min=1, help="Denoising steps.")]
-Order = Annotated[str | None, typer.Option("--order", help=f"{', '.join(ORDERS)}.")]
+Steps = Annotated[int | None, typer.Option("--steps", min=1, help="Denoising steps (agent diffusearch).")]
+Order = Annotated[str | None, typer.Option("--order", help=f"{', '.join(ORDERS)} (agent diffusearch).")]
 Imaginations = Annotated[int | None, typer.Option("--imaginations", min=1, help="Futures; the likeliest is played.")]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Of the lots that are drawn.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Of the sampling.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -32,23 +33,16 @@ def register(app: typer.Typer) -> None:
     app.command()(explain)
 
 
-def agent_text(agent: str, weights: Path | None, **options: Any) -> str:
-    """An agent's text with the options of the command line put in; None leaves the agent's own default."""
-    text = agent.strip()
-    if weights is not None:
-        if ":" in text.partition("?")[0]:
-            raise UserError(f"agent {agent!r} names its weights already: leave --weights {weights} out")
-        word, mark, tail = text.partition("?")
-        text = f"{word}:{weights}{mark}{tail}"
-    for name, value in options.items():
-        if value is not None:
-            text += f"{'&' if '?' in text else '?'}{name}={value}"
-    return text
+def spec_of(agent: str, weights: Path | None, **options: Any) -> AgentSpec:
+    """An agent's spec with the options of the command line put in; None leaves the agent's own default."""
+    spec = AgentSpec.parse(agent)
+    spec = spec if weights is None else spec.with_run(str(weights))
+    return spec.with_options(**{name: value for name, value in options.items() if value is not None})
 
 
 def move(
     fen: Fen,
-    agent: AgentText = "diffusearch",
+    agent: AgentText = DEFAULT_AGENT,
     weights: Weights = None,
     steps: Steps = None,
     order: Order = None,
@@ -57,20 +51,21 @@ def move(
     film: Annotated[bool, typer.Option("--film", help="With --json: every denoising step as well.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Decide one position: the move, and the line that is imagined with it."""
+    """Decide one position: the move, and the line behind it."""
     from diffusearch.agents.build import agent as build
+    from diffusearch.fen import board_of
     from diffusearch.play.terminal import summary
     from diffusearch.play.thoughts import thought_of
 
-    board = _board(fen)
+    board = board_of(fen)
     shown = "on" if film and as_json else None
-    text = agent_text(agent, weights, steps=steps, order=order, k=imaginations, seed=seed, film=shown)
-    with build(text) as player:
+    spec = spec_of(agent, weights, steps=steps, order=order, k=imaginations, seed=seed, film=shown)
+    with build(spec) as player:
         decision = player.play(board)
     if as_json:
         typer.echo(json.dumps(answer(board, decision)))
         return
-    for line in summary(thought_of(text, board, decision)):
+    for line in summary(thought_of(str(spec), board, decision)):
         typer.echo(line)
 
 
@@ -80,17 +75,18 @@ def demo(
     puzzle: Annotated[int | None, typer.Option("--puzzle", help="Another puzzle, by its number from 1.")] = None,
     steps: Steps = None,
 ) -> None:
-    """A puzzle in the terminal: the move, the imagined boards, and how they come out of the noise."""
+    """A puzzle in the terminal: the denoising step by step, the imagined boards, and the move."""
     from rich.console import Console
 
-    from diffusearch.agents.build import PLAYERS
+    from diffusearch.agents.build import KINDS
     from diffusearch.agents.build import agent as build
-    from diffusearch.agents.text import cut
     from diffusearch.play.demo import FIRST, show
 
-    player = PLAYERS.get(cut(agent).word)
-    filmed = "on" if player and any(option.name == "film" for option in player.options) else None
-    with build(agent_text(agent, weights, steps=steps, film=filmed)) as decider:
+    spec = spec_of(agent, weights, steps=steps)
+    kind = KINDS.get(spec.word)
+    if kind and any(option.name == "film" for option in kind.options):
+        spec = spec.with_options(film="on")
+    with build(spec) as decider:
         show(decider, FIRST if puzzle is None else puzzle, Console(soft_wrap=True))
 
 
@@ -107,6 +103,7 @@ def explain(
 ) -> None:
     """Draw a position with imagined lines as numbered arrows, and the strip of imagined boards."""
     from diffusearch.agents.build import agent as build
+    from diffusearch.fen import board_of
     from diffusearch.files import write_whole
     from diffusearch.play.pictures import case_picture, strip_picture
 
@@ -114,11 +111,11 @@ def explain(
         raise UserError(f"--out {out} is no .svg file: pictures are written as SVG")
     if not out.parent.is_dir():
         raise UserError(f"there is no folder {out.parent} for {out.name}: make it first")
-    board = _board(fen)
+    board = board_of(fen)
     decisions: dict[str, Decision] = {}
-    for text in agent or ["diffusearch"]:
+    for text in agent or [DEFAULT_AGENT]:
         first = not decisions  # --weights and --steps are for the first agent; the others say it in their text
-        with build(agent_text(text, weights if first else None, steps=steps if first else None)) as player:
+        with build(spec_of(text, weights if first else None, steps=steps if first else None)) as player:
             decisions[text] = player.play(board)
     write_whole(out, case_picture(board, decisions).encode())
     typer.echo(str(out))
@@ -127,14 +124,6 @@ def explain(
         strip = out.with_stem(f"{out.stem}-boards")
         write_whole(strip, strip_picture(imaginations[0]).encode())
         typer.echo(str(strip))
-
-
-def _board(fen: str) -> chess.Board:
-    import chess
-
-    from diffusearch.fen import position_of
-
-    return chess.Board() if fen.strip() == "startpos" else position_of(fen)
 
 
 def answer(board: chess.Board, decision: Decision) -> dict[str, Any]:

@@ -63,8 +63,8 @@ def export(
     positions: Annotated[int, typer.Option(min=1, help="Positions on which the file is compared with torch.")] = 100,
 ) -> None:
     """Write the denoiser for other runtimes, and check it there against torch."""
+    from diffusearch.inference.run import Run
     from diffusearch.play.export import check_onnx, export_onnx
-    from diffusearch.run import Run
     from diffusearch.weights import packaged
 
     run = Run.load(weights or packaged("diffusearch"))

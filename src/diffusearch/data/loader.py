@@ -8,35 +8,16 @@ each epoch visits blocks of them in a new order, so that reading stays sequentia
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from diffusearch.data.records import UNKNOWN, Records
+from diffusearch.data.records import Records
 from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
-from diffusearch.tokens.layout import Layout
 
 _BLOCK = 512  # records read in one piece
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Tokens of a batch of records in one layout; all tensors have the batch first."""
-
-    tokens: torch.Tensor  # [batch, variables] int64, local ids
-    known: torch.Tensor  # [batch, variables] bool: whether the token is known (else no loss, always noised)
-    legal: torch.Tensor  # [batch, moves + 1] bool: the root's legal moves in the layout's frame
-    value: torch.Tensor  # [batch] int64: bin of the root's value, -1 if unknown
-    tried: torch.Tensor  # [batch] bool: the first move is not the oracle's, only the state behind it is to be learnt
-
-    def truncated(self, layout: Layout) -> Batch:
-        """The same records in the layout of a shorter horizon."""
-        end = layout.variables
-        return Batch(self.tokens[:, :end], self.known[:, :end], self.legal, self.value, self.tried)
 
 
 def source_rows(count: int, start: int, size: int, seed: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -109,41 +90,3 @@ def mirrored(arrays: dict[str, npt.NDArray[Any]], chosen: npt.NDArray[np.bool_])
     bits[:, : moves.VOCABULARY] = bits[:, moves.MIRROR]
     out["legal"][rows] = np.packbits(bits, axis=1, bitorder="little")
     return out
-
-
-def tokenise(arrays: dict[str, npt.NDArray[Any]], layout: Layout) -> Batch:
-    """The tokens of records in a layout (its horizon may be shorter than the records')."""
-    black, encoding = arrays["black"], layout.encoding
-    count = len(black)
-    action = arrays["moves"].astype(np.int64)
-    if not encoding.turned:
-        action = np.where(black[:, None], moves.TURN[action], action)
-    played = np.cumsum(arrays["moves"] != moves.NONE, axis=1)  # [n, h] plies played after a_i
-    tokens = np.zeros((count, layout.variables), dtype=np.int64)
-    known = np.zeros((count, layout.variables), dtype=bool)
-    for segment in layout.segments:
-        ply, start = segment.ply, segment.start
-        if segment.kind == "s":
-            plies = played[:, ply - 1] if ply else np.zeros(count, dtype=np.int64)
-            numbers = arrays["number"].astype(np.int64) + (plies + black) // 2
-            end = start + len(encoding.slots)
-            tokens[:, start:end] = encoding.encode(arrays["states"][:, ply], black, numbers)
-            known[:, start:end] = (arrays["known"] >= ply)[:, None]
-        elif segment.kind == "a":
-            tokens[:, start] = action[:, ply]
-            known[:, start] = arrays["known"] > ply
-        else:
-            value = arrays["values"][:, ply].astype(np.int64)
-            tokens[:, start] = np.where(value == UNKNOWN, 0, value)
-            known[:, start] = value != UNKNOWN
-    legal = np.unpackbits(arrays["legal"], axis=1, bitorder="little")[:, : moves.VOCABULARY].astype(bool)
-    if not encoding.turned:
-        legal = np.where(black[:, None], legal[:, moves.TURN], legal)
-    value = arrays["values"][:, 0].astype(np.int64)
-    return Batch(
-        torch.from_numpy(tokens),
-        torch.from_numpy(known),
-        torch.from_numpy(legal),
-        torch.from_numpy(np.where(value == UNKNOWN, -1, value)),
-        torch.from_numpy(arrays.get("tried", np.zeros(count, dtype=bool))),
-    )

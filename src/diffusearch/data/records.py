@@ -2,7 +2,7 @@
 
 A record is a root position and the line that the oracle plays from it. Its states, moves and values are stored as
 rows (see tokens/states.py) in the frame of the root's mover; a layout's tokens are a vectorised map of them
-(see loader.py). Rows are shuffled when written, so reading in order is reading at random.
+(see tokens/batch.py). Rows are shuffled when written, so reading in order is reading at random.
 
     states [n, h, 68] uint8   s_0 .. s_{h-1}; after the end of the game the final state is repeated
     moves  [n, h] uint16      a_0 .. a_{h-1}; NONE after the end of the game
@@ -30,10 +30,10 @@ import numpy.typing as npt
 
 from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
+from diffusearch.tokens.moves import LEGAL_BYTES
+from diffusearch.tokens.values import UNKNOWN
 
 FORMAT = 1
-UNKNOWN = 255
-LEGAL_BYTES = (moves.VOCABULARY + 7) // 8
 _CHUNK = 2000  # lines replayed by one worker at a time
 
 

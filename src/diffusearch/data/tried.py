@@ -12,8 +12,8 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from diffusearch.data.records import UNKNOWN
 from diffusearch.tokens import moves, states
+from diffusearch.tokens.values import UNKNOWN
 
 
 def try_moves(arrays: dict[str, npt.NDArray[Any]], share: float, rng: np.random.Generator) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from diffusearch.data.loader import Batch
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
 from diffusearch.diffusion.sampling import Sample, denoise
 from diffusearch.diffusion.schedule import draw_times, time_weight
 from diffusearch.diffusion.views import first_state, glance, newest
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
 
 
@@ -39,7 +39,7 @@ class Absorbing:
         t = draw_times(len(batch.tokens), self.timesteps, generator, full_noise)
         x, noised = self.corrupt(batch.tokens, layout, t, generator)
         masks, counted = torch.from_numpy(layout.sizes), noised
-        tried = batch.tried[:, None]
+        tried = batch.random_move[:, None]
         if (config.ply_by_ply > 0 or bool(tried.any())) and layout.horizon > 1:
             grown = (torch.rand((len(t), 1), generator=generator) < config.ply_by_ply) | tried
             later, last = newest(layout, len(t), generator)
@@ -69,6 +69,7 @@ class Absorbing:
         decoding: Decoding,
         generator: torch.Generator,
         allowed: Tensor | None = None,
+        film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables] -> a whole record, by easy-first denoising."""
-        return denoise(net, given, layout, decoding, self.timesteps, generator, allowed)
+        return denoise(net, given, layout, decoding, self.timesteps, generator, allowed, film=film)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from diffusearch.data.loader import Batch
 from diffusearch.diffusion.decoding import Decoding, choose, first_move
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
-from diffusearch.diffusion.roots import masked
-from diffusearch.diffusion.sampling import Sample
+from diffusearch.diffusion.sampling import Sample, SampleFrame
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.batch import Batch, masked
 from diffusearch.tokens.layout import Layout
 
 
@@ -51,6 +50,7 @@ class Autoregressive:
         decoding: Decoding,
         generator: torch.Generator,
         allowed: Tensor | None = None,
+        film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables] -> a whole record, one place for each network call."""
         _require_causal(net)
@@ -61,7 +61,9 @@ class Autoregressive:
         action = layout.segment("a", 0)
         move_place = None if action is None or action.given else action.place
         moves = raw_moves = value = None
-        film = [x.clone()] if decoding.film else []
+        likely = torch.zeros(x.shape)
+        likely[:, : layout.given_variables] = 1.0
+        frames = [SampleFrame(x.clone(), likely.clone())] if film else []
         # The hidden states so far; the keys and values of earlier places are kept in `past`.
         hidden, past = net.trunk(net.root_places(x, layout))
         if net.root_value is not None:
@@ -75,13 +77,14 @@ class Autoregressive:
                 x[:, torch.from_numpy(group.variables)] = tokens
                 chosen = torch.log_softmax(logits, -1).gather(-1, tokens.unsqueeze(-1))
                 joint += chosen.double().sum((1, 2))
-            if decoding.film:
-                film.append(x.clone())
+                likely[:, torch.from_numpy(group.variables)] = chosen.squeeze(-1).exp()
+            if film:
+                frames.append(SampleFrame(x.clone(), likely.clone(), moves))
             if place + 1 < layout.places:
                 new, past = net.trunk(net.embedding(x, layout, place, place + 1), past)
                 hidden = torch.cat([hidden, new], dim=1)
         calls = torch.full((batch,), layout.places - layout.given_places)
-        return Sample(x, joint, moves, raw_moves, calls, film, value)
+        return Sample(x, joint, moves, raw_moves, calls, frames, value, torch.ones_like(calls))
 
 
 def _require_causal(net: Denoiser) -> None:

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 
-from diffusearch.diffusion.orders import ORDERS
+from diffusearch.diffusion.orders import ORDERS, Order
 from diffusearch.errors import UserError
+from diffusearch.ranges import Range
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """How an imagination is decoded."""
+    """How a record is denoised. Defaults are the paper's: easy first by confidence, 20 steps, the whole horizon."""
 
-    steps: int = 20  # network calls, 1..T; 1 = everything at once
-    order: str = "confidence"  # easy first by log-likelihood (paper); the others: orders.py
-    remask: bool = False  # whether variables fixed earlier may be noised again when they become doubtful
-    move_last: bool = False  # keep the first move open until the last step
-    temperature: float = 0.0  # 0 = arg-max
-    legal: bool = True  # only legal moves at the root
-    imaginations: int = 1  # futures denoised side by side, ranked by joint probability
-    stop_confidence: float | None = None  # stop when every open variable is at least this likely
-    film: bool = False  # keep every step
-    line: bool = True  # whether the future behind the move is wanted; else it is left out where the move is the same
-    cache: bool = False  # compute only what is noised or newly fixed: faster, not exact (diffusearch.model.memory)
-    ahead: int | None = None  # with cache: how many noised places are computed for each that is fixed; None = all
+    order: Order = "confidence"  # which variables are fixed first (orders.py)
+    steps: Annotated[int, Range(low=1, high=1000)] = 20  # network calls, at most T; 1 = everything at once
+    # What becomes of variables that are visible already. "predict" is the paper's rule: every target is predicted anew
+    # in every step, and the least likely are noise again. "keep": what is fixed stays. "gumbel": "predict", ranked with
+    # Gumbel noise of scale t / 2T, as the authors' evaluation does. Orders without a ranking always keep.
+    carry: Literal["predict", "keep", "gumbel"] = "predict"
+    move_last: bool = False  # keep the first move noised until the last step
+    temperature: Annotated[float, Range(low=0.0, high=100.0)] = 0.0  # of tokens; 0 = arg-max
+    legal: bool = True  # only legal moves at the root; the paper masks nothing
+    imaginations: Annotated[int, Range(low=1, high=1024)] = 1  # records denoised side by side; the likeliest is played
+    stop_confidence: Annotated[float, Range(low=0.0, high=1.0)] = 0.0  # stop when all variables are so likely; 0 = off
+    cache: bool = False  # compute only what is noised or newly fixed: faster, not exact (model/kv_cache.py)
+    ahead: Annotated[int, Range(low=0)] = 0  # with cache: noised places computed for each that is fixed; 0 = all
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
@@ -38,30 +41,36 @@ class Decoding:
             raise UserError(f"imaginations is at least 1, not {self.imaginations}")
         if not 0.0 <= self.temperature <= 100.0:
             raise UserError(f"temperature lies in 0..100, not {self.temperature}")
-        if self.stop_confidence is not None and not 0.0 < self.stop_confidence <= 1.0:
-            raise UserError(f"stop_confidence is a probability above 0, not {self.stop_confidence}")
-        if self.ahead is not None and self.ahead < 1:
-            raise UserError(f"ahead is at least 1, not {self.ahead}")
-        if self.cache and self.remask:
-            raise UserError("cache keeps what is fixed and remask takes it back: choose one of them")
-        if self.ahead is not None and not self.cache:
-            raise UserError(f"ahead={self.ahead} works with cache: switch that on too, or leave ahead out")
-        if self.order == "turns":  # a move, then its state: nothing is left to choose within a turn
-            self.refuse_easy_first("turn-by-turn", "leave it out, or choose the order 'confidence'")
+        if not 0.0 <= self.stop_confidence <= 1.0:
+            raise UserError(f"stop_confidence lies in 0..1, not {self.stop_confidence}")
+        if self.cache and not self.keeps:
+            raise UserError(f"cache reuses what is fixed, and carry = {self.carry!r} changes it: set carry = 'keep'")
+        if self.ahead and not self.cache:
+            raise UserError(f"ahead = {self.ahead} works with cache: switch that on too, or leave ahead out")
 
-    def refuse_easy_first(self, kind: str, advice: str = "leave it out") -> None:
-        """For decoding that does not fix variables easy-first: refuse the choices that only make sense there."""
-        for name in ("remask", "move_last", "stop_confidence", "cache"):
+    @property
+    def keeps(self) -> bool:
+        """Whether what is fixed stays fixed."""
+        return self.carry == "keep" or self.order in ("left-to-right", "plies")
+
+    def refuse_easy_first(self, kind: str) -> None:
+        """For processes that do not fix variables easy first: refuse the choices that only make sense there."""
+        for name in ("move_last", "stop_confidence", "cache"):
             if getattr(self, name):
-                raise UserError(f"{name} has no meaning for {kind} decoding: {advice}")
+                raise UserError(f"{name} has no meaning for {kind} decoding: leave it out")
 
 
 def choose(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    """Token ids [...] from logits [..., vocabulary]: the arg-max, or a draw by Gumbel noise in float64."""
+    """Token ids [...] from logits [..., vocabulary]: the arg-max, or a sample by Gumbel noise in float64."""
     if temperature == 0.0:
         return logits.argmax(-1)
-    uniform = torch.rand(logits.shape, generator=generator, dtype=torch.float64).clamp(min=1e-300)
-    return (logits.double() / temperature - torch.log(-torch.log(uniform))).argmax(-1)
+    return (logits.double() / temperature + gumbel(logits.shape, generator)).argmax(-1)
+
+
+def gumbel(shape: torch.Size, generator: torch.Generator) -> Tensor:
+    """Standard Gumbel noise in float64: in float32 its tail is cut, which lowers the temperature."""
+    uniform = torch.rand(shape, generator=generator, dtype=torch.float64).clamp(min=1e-300)
+    return -torch.log(-torch.log(uniform))
 
 
 def first_move(logits: Tensor, allowed: Tensor | None, decoding: Decoding) -> tuple[Tensor, Tensor, Tensor]:

@@ -16,12 +16,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from diffusearch.data.loader import Batch
 from diffusearch.diffusion.decoding import Decoding, choose, first_move
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy, variable_weights
-from diffusearch.diffusion.sampling import Sample, time_grid
+from diffusearch.diffusion.sampling import Sample, SampleFrame, time_grid
 from diffusearch.diffusion.schedule import draw_times
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Group, Layout
 
 _LENGTH = 4.0  # of every vector; with noise of 1 in each dimension, SNR alone says how much is known
@@ -85,6 +85,7 @@ class Gaussian:
         decoding: Decoding,
         generator: torch.Generator,
         allowed: Tensor | None = None,
+        film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables] -> a whole record, by ancestral sampling."""
         decoding.refuse_easy_first("Gaussian")
@@ -94,7 +95,7 @@ class Gaussian:
         root = token_vectors(net, given, layout)
         z = torch.randn((batch, layout.variables - fixed, root.shape[-1]), generator=generator).to(root.device)
         likelihood = torch.zeros(masks.shape, dtype=torch.float64)
-        film = [x.clone()] if decoding.film else []
+        frames = [SampleFrame(x.clone(), torch.zeros(x.shape))] if film else []
         moves = raw_moves = value = None
         grid = time_grid(decoding.steps, self.timesteps)
         for now, after in pairwise(grid):
@@ -115,11 +116,13 @@ class Gaussian:
                 expected[:, columns] = expected_vectors(net, logits, layout, group)
             if after > 0:
                 z = self.step_back(z, expected, now, after, generator)
-            if decoding.film:  # what the network rather believes than not
+            if film:  # what is likelier than not
                 seen = (likelihood > math.log(0.5)) if after > 0 else torch.ones_like(likelihood, dtype=torch.bool)
-                film.append(torch.cat([given, torch.where(seen, x[:, fixed:], masks)], dim=1))
+                shown = torch.cat([given, torch.where(seen, x[:, fixed:], masks)], dim=1)
+                likely = F.pad(likelihood.exp().float(), (fixed, 0), value=1.0)
+                frames.append(SampleFrame(shown, likely, moves))
         calls = torch.full((batch,), len(grid) - 1)
-        return Sample(x, likelihood.sum(1), moves, raw_moves, calls, film, value)
+        return Sample(x, likelihood.sum(1), moves, raw_moves, calls, frames, value, calls)
 
     def step_back(self, z: Tensor, clean: Tensor, now: int, after: int, generator: torch.Generator) -> Tensor:
         """A draw from q(z_after | z_now, e): [batch, variables, width] for times T >= now > after >= 1."""

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from diffusearch.data.loader import Batch
 from diffusearch.model.heads import Logits
+from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
 
 
@@ -28,7 +28,7 @@ class LossConfig:
     raw_move: float = 0.1  # with legal_root: weight of the first move's loss over all moves, which teaches legality
     legality: float = 0.0  # weight of -log of the share of legal moves in the softmax of the first move over all
     full_noise: float = 0.0  # share of records trained at t = T
-    root_policy: float = 0.0  # weight of the first move at a glance: the root alone, nothing imagined behind it (prefix)
+    root_policy: float = 0.0  # weight of the first move from the root alone, with no future behind it (prefix)
     ply_by_ply: float = 0.0  # share of records as the order "plies" meets them: all is clean but the last state or move
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from diffusearch.data.loader import Batch
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
 from diffusearch.diffusion.sampling import Sample, denoise
 from diffusearch.diffusion.schedule import alpha, draw_times, time_weight
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
 
 
@@ -57,6 +57,7 @@ class Multinomial:
         decoding: Decoding,
         generator: torch.Generator,
         allowed: Tensor | None = None,
+        film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables] -> a whole record, by easy-first denoising."""
         sizes = torch.from_numpy(layout.sizes[layout.given_variables :])
@@ -64,7 +65,7 @@ class Multinomial:
         def noise(tokens: Tensor, now: int, after: int) -> Tensor:
             return self.noise(tokens, sizes, now, after, generator)
 
-        return denoise(net, given, layout, decoding, self.timesteps, generator, allowed, noise)
+        return denoise(net, given, layout, decoding, self.timesteps, generator, allowed, noise, film)
 
     def noise(self, tokens: Tensor, sizes: Tensor, now: int, after: int, generator: torch.Generator) -> Tensor:
         """Noise on its way from time `now` back to `after`: the posterior's (1 - beta) x_t + beta uniform.

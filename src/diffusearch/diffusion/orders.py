@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-# Easy first by log-likelihood (the paper), by margin or by entropy; at random; variable by variable; each move
-# before the state that it leads to; or so that each state is the root of the next ply.
-ORDERS = ("confidence", "margin", "entropy", "random", "left-to-right", "plies", "turns")
+from typing import Literal, get_args
+
+# Easy first by log-likelihood (the paper), by margin or by entropy; at random; variable by variable; or each move
+# before the state that it leads to, ply by ply.
+Order = Literal["confidence", "margin", "entropy", "random", "left-to-right", "plies"]
+ORDERS: tuple[str, ...] = get_args(Order)

@@ -7,7 +7,6 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from diffusearch.data.loader import Batch
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.autoregressive import Autoregressive
 from diffusearch.diffusion.decoding import Decoding
@@ -17,6 +16,7 @@ from diffusearch.diffusion.multinomial import Multinomial
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
 
 KINDS = ("absorbing", "direct", "multinomial", "gaussian", "autoregressive")
@@ -43,6 +43,7 @@ class Process(Protocol):
         decoding: Decoding,
         generator: torch.Generator,
         allowed: Tensor | None = None,
+        film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables], allowed first moves [batch, moves] -> whole records."""
 

@@ -1,11 +1,11 @@
-"""Easy-first denoising: from a record in which only the root is visible to a whole record.
+"""Easy-first denoising (paper, section 3.3): from a record in which only the root is visible to a whole record.
 
-At time t -> t' the share t'/T of the variables stays noised: those that are hardest. Variables that are visible are
-carried over, or (remask) stand in line again with the likelihood that the model gives them now. What a noised
-variable looks like is the process's affair (`Noise`): the mask, or a token drawn at random.
+At time t -> t' the network predicts the targets; the share t'/T of them that ranks lowest is noise at t', the others
+show their predicted tokens. `Decoding.carry` says what becomes of targets that were visible at t. What noise looks like
+is up to the process (`Noise`): the mask, or a token drawn at random.
 
-Each step computes all places, or with `cache` (a choice that is faster and not exact) only those that are noised or
-were fixed in the last step: see `diffusearch.model.memory`.
+Each step computes all places, or with `cache` (faster, not exact) only those that are noised or were fixed in the last
+step: see diffusearch.model.kv_cache.
 """
 
 from __future__ import annotations
@@ -19,13 +19,22 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from diffusearch.diffusion.decoding import Decoding, choose, ease, first_move
+from diffusearch.diffusion.decoding import Decoding, choose, ease, first_move, gumbel
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.model.memory import Memory
 from diffusearch.tokens.layout import Layout
 
 # Noised tokens [batch, targets] at time `now` (at now = after = T: none yet, all masks) -> as they are at time `after`.
 Noise = Callable[[Tensor, int, int], Tensor]
+
+
+@dataclass(frozen=True)
+class SampleFrame:
+    """A batch of records in the middle of denoising."""
+
+    tokens: Tensor  # [batch, variables], masks where noised
+    likelihood: Tensor  # [batch, variables] probability of each token as predicted last; 1 where it is given
+    move_log_probabilities: Tensor | None = None  # [batch, moves] of the first move as predicted last
 
 
 @dataclass
@@ -37,8 +46,9 @@ class Sample:
     move_log_probabilities: Tensor | None  # [batch, moves] of the first move when it was fixed, under the legality mask
     raw_move_logits: Tensor | None  # [batch, moves] the same before the mask
     steps: Tensor  # [batch] network calls
-    film: list[Tensor] = field(default_factory=list)  # the record after each step, from fully noised on
+    film: list[SampleFrame] = field(default_factory=list)  # after each step, from fully noised on
     value_logits: Tensor | None = None  # [batch, 128] of the root, where the model has that head
+    move_step: Tensor | None = None  # [batch] the call after which the first move was visible and changed no more
 
 
 def time_grid(steps: int, timesteps: int) -> list[int]:
@@ -48,14 +58,12 @@ def time_grid(steps: int, timesteps: int) -> list[int]:
 
 
 def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[int, int, int]]:
-    """For each network call the times before and after it, and how many variables are visible then.
+    """For each network call the times before and after it, and how many targets are visible then.
 
-    In the order "plies" a call fixes a whole move or a whole state, so that nothing is imagined before the move that
+    In the order "plies" a call fixes a whole move or a whole state, so that no state is predicted before the move that
     leads to it. If there are fewer steps than those, later calls fix several; the first move has a call of its own.
     """
     targets = layout.predicted
-    if decoding.order == "turns":
-        raise ValueError("one record has no turns: diffusion/turns.py joins several")
     if decoding.order != "plies":
         grid = time_grid(decoding.steps, timesteps)
         return [(now, after, targets - math.floor(targets * after / timesteps)) for now, after in pairwise(grid)]
@@ -68,9 +76,9 @@ def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[i
 
 
 def reach(layout: Layout, decoding: Decoding, keep: int) -> Layout:
-    """The part of a record that the call computes after which `keep` variables are visible.
+    """The part of a record that the call computes after which `keep` targets are visible.
 
-    Ply by ply, the record grows: what lies beyond the ply at hand is not there yet. Else it is all there, noised.
+    Ply by ply the record grows: what lies beyond the ply at hand is not there yet. Else it is all there, noised.
     """
     if decoding.order != "plies" or decoding.move_last or decoding.cache:
         return layout
@@ -87,10 +95,11 @@ def denoise(
     generator: torch.Generator,
     allowed: Tensor | None = None,
     noise: Noise = lambda tokens, now, after: tokens,
+    film: bool = False,
 ) -> Sample:
     """Given variables [batch, given variables] and allowed first moves [batch, moves] -> samples.
 
-    The default noise leaves a noised variable what it is at the start: its mask.
+    The default noise leaves a noised variable what it is at the start: its mask. `film` records every step.
     """
     batch, fixed = given.shape
     masks = torch.from_numpy(layout.sizes[fixed:]).expand(batch, -1)
@@ -98,7 +107,7 @@ def denoise(
     x = torch.cat([given, noised], dim=1)
     targets = layout.variables - fixed
     root = net.read_root(x, layout) if net.prefix else None
-    memory = Memory(net, layout, root, batch, decoding.ahead) if decoding.cache else None
+    memory = Memory(net, layout, root, batch, decoding.ahead or None) if decoding.cache else None
     scores = torch.zeros(batch, targets)
     visible = torch.zeros(batch, targets, dtype=torch.bool)
     fixed_likelihood = torch.zeros(batch, targets, dtype=torch.float64)  # of each variable when it was fixed last
@@ -107,12 +116,14 @@ def denoise(
     move = None if action is None or action.given else action.start - fixed  # the first move's column
     shape = (batch, 0) if move is None else (batch, layout.sizes[move + fixed])
     moves, raw_moves = torch.zeros(shape), torch.zeros(shape)
-    film = [torch.cat([given, masks], dim=1)] if decoding.film else []
+    move_step = torch.zeros(batch, dtype=torch.int64)
+    done = torch.zeros(batch, dtype=torch.bool)
+    frames = [SampleFrame(torch.cat([given, masks], dim=1), _certain(fixed, torch.zeros(masks.shape)))] if film else []
     value = None
     for now, after, keep in schedule(layout, decoding, timesteps):
-        running = ~visible.all(1)
-        if not running.any():
+        if done.all():
             break
+        running = ~done
         here = reach(layout, decoding, keep)
         if memory is None:
             hidden = net.hidden(x[:, : here.variables], here, root)
@@ -128,39 +139,60 @@ def denoise(
             scores = torch.rand(scores.shape, generator=generator)
         elif decoding.order in ("left-to-right", "plies"):
             scores = -torch.arange(targets, dtype=torch.float32).expand(batch, -1)
-        if not decoding.remask:
+        elif decoding.carry == "gumbel":
+            scores = scores + 0.5 * after / timesteps * gumbel(scores.shape, generator)
+        if decoding.keeps:
             scores = scores.masked_fill(visible, math.inf)
         if move is not None and decoding.move_last and after > 0 and targets > 1:
             scores[:, move] = -math.inf
             keep = min(keep, targets - 1)
         chosen = torch.zeros_like(visible).scatter_(1, scores.topk(keep, dim=1).indices, True)
-        if decoding.stop_confidence is not None:
-            doubtful = (log_likelihood < math.log(decoding.stop_confidence)) & ~visible
+        if decoding.stop_confidence:
+            doubtful = (log_likelihood < math.log(decoding.stop_confidence)) & ~(visible & decoding.keeps)
             chosen |= ~doubtful.any(1, keepdim=True)
-        chosen &= running[:, None]
-        new = chosen & ~visible
+        new = (chosen & ~visible if decoding.keeps else chosen) & running[:, None]
         if memory is not None and move is not None and bool(visible.any()) and bool(new[:, move].any()):
-            # what is kept may be old: the move is fixed after a look at everything
+            # cached places may be old: the move is fixed after a call that computes everything
             whole = net.hidden(x, layout, root)
             token, likelihood, move_logits = _first(net, whole, layout, decoding, x, generator, allowed)
             tokens[:, move] = torch.where(new[:, move], token, tokens[:, move])
             log_likelihood[:, move] = torch.where(new[:, move], likelihood, log_likelihood[:, move])
-        if move is not None and move_logits:
-            fresh = new[:, move, None]
-            moves = torch.where(fresh, move_logits[0], moves)
-            raw_moves = torch.where(fresh, move_logits[1], raw_moves)
+        if move is not None:
+            changed = new[:, move] & ~(visible[:, move] & (tokens[:, move] == x[:, fixed + move]))
+            move_step = torch.where(changed, calls + 1, move_step)
+            if move_logits:
+                fresh = new[:, move, None]
+                moves = torch.where(fresh, move_logits[0], moves)
+                raw_moves = torch.where(fresh, move_logits[1], raw_moves)
         fixed_likelihood = torch.where(new, log_likelihood.double(), fixed_likelihood)
-        kept = chosen if decoding.remask else chosen | visible
-        kept = torch.where(running[:, None], kept, visible)
+        kept = torch.where(running[:, None], chosen | (visible & decoding.keeps), visible)
+        tokens = torch.where(running[:, None], tokens, x[:, fixed:])
         noised = noise(torch.where(visible & ~kept, masks, noised), now, after)
         x[:, fixed:] = torch.where(kept, tokens, noised)
         visible = kept
         calls += running
-        if decoding.film:
-            film.append(torch.cat([given, torch.where(kept, tokens, masks)], dim=1))
+        done |= visible.all(1)
+        if film:
+            shown = torch.cat([given, torch.where(kept, tokens, masks)], dim=1)
+            likely = _certain(fixed, torch.where(kept, fixed_likelihood.exp().float(), log_likelihood.exp()))
+            frames.append(SampleFrame(shown, likely, move_logits[0] if move_logits else None))
     joint = fixed_likelihood.sum(1)
     has_move = move is not None
-    return Sample(x, joint, moves if has_move else None, raw_moves if has_move else None, calls, film, value)
+    return Sample(
+        x,
+        joint,
+        moves if has_move else None,
+        raw_moves if has_move else None,
+        calls,
+        frames,
+        value,
+        move_step if has_move else None,
+    )
+
+
+def _certain(given: int, likelihood: Tensor) -> Tensor:
+    """Probabilities of targets [batch, targets] with those of the given variables before them, which are 1."""
+    return F.pad(likelihood, (given, 0), value=1.0)
 
 
 def _first(
@@ -191,11 +223,12 @@ def _predict(
     generator: torch.Generator,
     allowed: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
-    """For every target: its token (the visible one where visible), that token's log-likelihood, its ease; and for the
-    first move, where it is predicted, its masked log-probabilities and raw logits.
+    """For every target its token, that token's log-likelihood and its ease; and for the first move, where it is
+    predicted, its masked log-probabilities and raw logits.
 
-    Types of which everything is fixed for good are asked no more (unless tokens are drawn: how many numbers a step
-    takes from the generator would then depend on the others of a batch)."""
+    Where decoding keeps what is fixed, a visible target has its visible token, and types without a noised variable are
+    not computed (unless tokens are sampled: how many numbers a step takes from the generator would then depend on the
+    other records of the batch)."""
     fixed = layout.given_variables
     current = x[:, fixed:]
     tokens, scores = current.clone(), torch.zeros(current.shape)
@@ -203,7 +236,7 @@ def _predict(
     first: list[Tensor] = []
     x = x[:, : layout.variables]
     groups = layout.groups
-    if not decoding.remask and decoding.temperature == 0.0:
+    if decoding.keeps and decoding.temperature == 0.0:
         groups = tuple(group for group in groups if not visible[:, group.variables - fixed].all())
     every = net.logits(hidden, layout, groups, tokens=x)
     for group in groups:
@@ -212,8 +245,9 @@ def _predict(
         if group.type == "action":
             logits, *first = first_move(logits, allowed, decoding)
         log_p = torch.log_softmax(logits, -1)
-        seen = visible[:, columns]
-        token = torch.where(seen, current[:, columns], choose(logits, decoding.temperature, generator))
+        token = choose(logits, decoding.temperature, generator)
+        if decoding.keeps:
+            token = torch.where(visible[:, columns], current[:, columns], token)
         likelihood = log_p.gather(-1, token.unsqueeze(-1)).squeeze(-1)
         tokens[:, columns], log_likelihood[:, columns] = token, likelihood
         scores[:, columns] = ease(log_p, likelihood, decoding.order)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from diffusearch.data.loader import Batch
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
-from diffusearch.diffusion.roots import masked
 from diffusearch.model.denoiser import Denoiser, Root
+from diffusearch.tokens.batch import Batch, masked
 from diffusearch.tokens.layout import Layout
 
 
@@ -23,7 +22,7 @@ def glance(net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, root
     count, noised = len(batch.tokens), torch.arange(near.variables) >= near.given_variables
     x = masked(batch.tokens[:, : near.given_variables], near)
     logits = net.logits(net.hidden(x, near, root), near, tokens=x)
-    counted = noised & ~batch.tried[:, None]
+    counted = noised & ~batch.random_move[:, None]
     return cross_entropy(logits, batch.truncated(near), near, counted, torch.ones(count), config)
 
 

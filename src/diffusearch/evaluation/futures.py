@@ -20,11 +20,11 @@ from typing import Any
 import chess
 
 from diffusearch.agents.base import Agent, Limits
-from diffusearch.diffusion.imagination import Imagination, Ply
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import BATCH, Progress, decide, raw_legality, silent
 from diffusearch.evaluation.intervals import Share
 from diffusearch.evaluation.positions import Position
+from diffusearch.inference.imagination import Imagination, Ply
 
 
 def future_quality(

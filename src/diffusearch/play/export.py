@@ -25,8 +25,9 @@ from torch import Tensor, nn
 
 from diffusearch.errors import UserError
 from diffusearch.files import write_whole
+from diffusearch.inference.roots import given_variables
+from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser
-from diffusearch.run import Run
 from diffusearch.training.recipe import recipe_text
 
 TOLERANCE = 1e-3  # of logits; both sides compute in float32
@@ -123,7 +124,7 @@ def records(run: Run, count: int, seed: int) -> Tensor:
     """
     lots, numbers = random.Random(seed), np.random.default_rng(seed)
     layout = run.layout
-    given = run.given([_position(lots) for _ in range(count)], layout).numpy()
+    given = given_variables([_position(lots) for _ in range(count)], layout).numpy()
     sizes = layout.sizes[given.shape[1] :]
     visible = numbers.random((count, len(sizes))) < np.linspace(0, 1, count)[:, None]  # the first is fully noised
     future = np.where(visible, numbers.integers(0, sizes, (count, len(sizes))), sizes)

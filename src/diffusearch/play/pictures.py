@@ -15,7 +15,7 @@ import chess
 import chess.svg
 
 from diffusearch.agents.base import Decision
-from diffusearch.diffusion.imagination import Imagination, Ply
+from diffusearch.inference.imagination import Imagination, Ply
 
 NEXT, MINE, THEIRS, ILLEGAL, WRONG = "#1f5fd0", "#7fb8f0", "#d8453a", "#8a8a8a", "#ff3b3099"
 SIZE = 360  # of a board, in pixels

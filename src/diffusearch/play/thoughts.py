@@ -5,7 +5,7 @@ from __future__ import annotations
 import chess
 
 from diffusearch.agents.base import Decision
-from diffusearch.diffusion.imagination import Imagination
+from diffusearch.inference.imagination import Imagination
 from diffusearch.play.positions import side
 from diffusearch.play.schemas import Candidate, FilmFrame, LinePly, Thought
 

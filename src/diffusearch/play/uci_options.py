@@ -117,7 +117,7 @@ class Options:
         Each agent gets those options that it understands; what the Agent text says itself (`diffusearch?k=5`) is left
         as it is. Steps are not among them: they go with each move, as a limit.
         """
-        from diffusearch.agents.build import PLAYERS
+        from diffusearch.agents.build import KINDS
 
         agent, weights = self.text("Agent").strip() or "diffusearch", self.text("Weights").strip()
         head, mark, query = agent.partition("?")
@@ -133,7 +133,7 @@ class Options:
             "strength": str(self.number("Strength")),
             "seed": str(self.number("Seed") or self._seed),
         }
-        player = PLAYERS.get(head.partition(":")[0])
+        player = KINDS.get(head.partition(":")[0])
         understood = {option.name for option in player.options} if player else set()
         parts = [query] if query else []
         parts += [f"{key}={value}" for key, value in ours.items() if key in understood and key not in given]

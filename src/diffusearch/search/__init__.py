@@ -1,1 +1,1 @@
-"""MCTS as in the paper's appendix, split in selection / expansion / backup / play, each testable alone."""
+"""Explicit search: a planner (MCTS, minimax, rollout) over an evaluator (priors, values) and dynamics (next states)."""

@@ -1,7 +1,4 @@
-"""Two networks made by hand: a policy and a value that need no weights, for tests, tuning and benchmarks.
-
-They know what a beginner knows: material, and that captures, promotions and checks are worth a look.
-"""
+"""An evaluator without a network, for tests, tuning and benchmarks: material, captures, promotions and checks."""
 
 from __future__ import annotations
 
@@ -9,8 +6,9 @@ from collections.abc import Sequence
 
 import chess
 import numpy as np
-import numpy.typing as npt
 
+from diffusearch.inference.evaluation import Evaluation
+from diffusearch.search.evaluator import Allowed
 from diffusearch.tokens.values import win_probability
 
 # Centipawns, the textbook's. The king counts nothing: it never leaves the board.
@@ -38,21 +36,20 @@ def gain(board: chess.Board, move: chess.Move) -> int:
     return won + WORTH[taken]
 
 
-class MaterialValue:
-    """v(s) from the material on the board alone."""
+class Handmade:
+    """p(a | s) = softmax of what a move wins at once, plus a little for a check; v(s) from the material alone."""
 
-    def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float32]:
-        return np.array([win_probability(balance(board), None) for board in boards], dtype=np.float32)
+    def evaluate(
+        self, boards: Sequence[chess.Board], legal: Allowed | None = None, *, priors: bool = True
+    ) -> list[Evaluation]:
+        values = [float(np.float32(win_probability(balance(board), None))) for board in boards]
+        if not priors:
+            return [Evaluation({}, value) for value in values]
+        moves = [list(board.legal_moves) for board in boards] if legal is None else legal
+        return [Evaluation(_gains(board, own), value) for board, own, value in zip(boards, moves, values, strict=True)]
 
 
-class GainPolicy:
-    """p(a | s) = softmax of what the move wins at once, plus a little for a check."""
-
-    def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
-        return [self._one(board) for board in boards]
-
-    def _one(self, board: chess.Board) -> dict[chess.Move, float]:
-        moves = list(board.legal_moves)
-        scores = np.array([gain(board, move) / 400 + 0.5 * board.gives_check(move) for move in moves])
-        powers = np.exp(scores - scores.max())
-        return dict(zip(moves, (powers / powers.sum()).tolist(), strict=True))
+def _gains(board: chess.Board, moves: Sequence[chess.Move]) -> dict[chess.Move, float]:
+    scores = np.array([gain(board, move) / 400 + 0.5 * board.gives_check(move) for move in moves])
+    powers = np.exp(scores - scores.max())
+    return dict(zip(moves, (powers / powers.sum()).tolist(), strict=True))

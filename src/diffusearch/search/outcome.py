@@ -1,4 +1,4 @@
-"""When a game is over, by the rules alone: mated, drawn, or still going on.
+"""When a game is over by the rules: mated, drawn, or still going on.
 
 A board needs its move stack for this: without history no repetition can be seen.
 """
@@ -35,3 +35,13 @@ def outcome(board: chess.Board, claims: bool = True) -> Outcome | None:
     if board.halfmove_clock >= 4 * (occurrences - 1) and board.is_repetition(occurrences):
         return Outcome.DRAWN
     return None
+
+
+def value_after(board: chess.Board, move: chess.Move) -> float | None:
+    """The mover's value of a move that ends the game: mate 1, any draw 1/2; None if the game goes on."""
+    board.push(move)
+    result = outcome(board)
+    board.pop()
+    if result is None:
+        return None
+    return 1.0 if result is Outcome.MATED else 0.5

@@ -37,6 +37,7 @@ MOVE_ID: dict[str, int] = {uci: index for index, uci in enumerate(MOVES)}
 NONE = len(MOVES)  # id of "no move, the game is over"; written as UCI's null move
 NONE_UCI = "0000"
 VOCABULARY = NONE + 1
+LEGAL_BYTES = (VOCABULARY + 7) // 8  # of a set of moves, packed as one bit for each token
 
 # Where each move starts and ends and what it promotes to (0 none, 1..4 = N B R Q); NONE is left out.
 SOURCE: npt.NDArray[np.int64] = np.array([move.from_square for move in _CHESS_MOVES])

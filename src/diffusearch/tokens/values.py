@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 BINS = 128
+UNKNOWN = 255  # where a bin is stored as one byte: the value is not known
 _SLOPE = 0.00368208  # per centipawn
 
 

@@ -23,8 +23,6 @@ from diffusearch.training.building import build
 from diffusearch.training.recipe_file import read_recipe_file
 from diffusearch.training.tables import DataConfig, OptimiserConfig, ProcessConfig, WatchConfig, Weight
 
-_PER_CALL = ("film", "line")  # fields of Decoding that a caller chooses each time, not a recipe
-
 
 @dataclass(frozen=True)
 class Recipe:
@@ -38,26 +36,25 @@ class Recipe:
     horizons: tuple[Weight, ...] = ()  # shares of batches with h = 1, 2, ...; empty: always the model's h
     model: ModelConfig = field(default_factory=ModelConfig)
     process: ProcessConfig = field(default_factory=ProcessConfig)
-    decoding: Decoding = field(default_factory=Decoding)
+    decoding: Decoding = field(default_factory=Decoding)  # how the run is decoded wherever it is used
     loss: LossConfig = field(default_factory=LossConfig)
     data: DataConfig = field(default_factory=DataConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     watch: WatchConfig = field(default_factory=WatchConfig)
 
     @property
-    def nearest_horizon(self) -> int:
-        """The shortest horizon that the model is trained on: enough to read the root's move or value in one step."""
-        if self.process.kind == "autoregressive" or self.loss.root_policy > 0:
-            return 1  # the first move is also trained with no future behind it
-        shares = self.horizons
-        return 1 + next(h for h, share in enumerate(shares) if share > 0) if shares else self.model.horizon
+    def trained_horizons(self) -> tuple[int, ...]:
+        """The horizons of the records that the model is trained on, ascending."""
+        if self.process.kind == "autoregressive":
+            return tuple(range(1, self.model.horizon + 1))  # a place never depends on later places
+        mixed = {h for h, share in enumerate(self.horizons, 1) if share > 0} or {self.model.horizon}
+        if self.loss.root_policy > 0:
+            mixed.add(1)  # the root policy loss: the first move with no future behind it
+        return tuple(sorted(mixed))
 
 
 def recipe_from_dict(values: dict[str, Any]) -> Recipe:
     """A recipe from nested plain values; a key that is left out has its default."""
-    decoding = values.get("decoding")
-    if isinstance(decoding, dict) and (wish := next((key for key in _PER_CALL if key in decoding), None)):
-        raise UserError(f"decoding.{wish} is unknown: a recipe does not choose it, each call does")
     recipe: Recipe = build(Recipe, values)
     recipe.model.check()
     _check(recipe)
@@ -71,10 +68,7 @@ def load_recipe(path: Path, overrides: tuple[str, ...] = ()) -> Recipe:
 
 def recipe_text(recipe: Recipe) -> str:
     """The resolved recipe as TOML."""
-    values = _plain(dataclasses.asdict(recipe))
-    for key in _PER_CALL:
-        values["decoding"].pop(key, None)
-    return tomli_w.dumps(values)
+    return tomli_w.dumps(_plain(dataclasses.asdict(recipe)))
 
 
 def _plain(value: Any) -> Any:

@@ -14,12 +14,13 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
-from diffusearch.data.loader import Batch, Mixture, mirrored, tokenise
+from diffusearch.data.loader import Mixture, mirrored
 from diffusearch.data.records import Records
 from diffusearch.data.tried import try_moves
 from diffusearch.diffusion.process import make_process
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.batch import Batch, tokenise
 from diffusearch.training import checkpoint
 from diffusearch.training.log import Report
 from diffusearch.training.optimiser import Average, make_optimisers, rate_factor

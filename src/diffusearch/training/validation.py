@@ -10,11 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from diffusearch.data.loader import Batch, tokenise
 from diffusearch.data.records import Records
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.roots import masked
 from diffusearch.diffusion.sampling import Sample
+from diffusearch.tokens.batch import Batch, masked, tokenise
 from diffusearch.tokens.layout import Layout
 from diffusearch.tokens.values import BIN_VALUES
 from diffusearch.training.log import Validation
@@ -68,7 +67,7 @@ def _measure(training: Training, batch: Batch, decode: bool) -> Tally:
     if action is None or action.given:
         return _value(training, batch)
     target, known = batch.tokens[:, action.start], batch.known[:, action.start]
-    once = _sample(training, batch, layout.truncated(training.recipe.nearest_horizon), Decoding(steps=1))
+    once = _sample(training, batch, layout.truncated(min(training.recipe.trained_horizons)), Decoding(steps=1))
     assert once.raw_move_logits is not None
     assert once.move_log_probabilities is not None
     raw = once.raw_move_logits.argmax(-1, keepdim=True)

@@ -8,8 +8,9 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from diffusearch.search.conventions import Conventions
-from diffusearch.search.outcome import outcome
+from diffusearch.inference.evaluation import Evaluation
+from diffusearch.search.mcts.conventions import Conventions
+from diffusearch.search.outcome import outcome, value_after
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int32]
@@ -19,9 +20,12 @@ class Node:
     """A position s. Arrays have one entry for each legal move; values of edges are in the view of the mover at s."""
 
     __slots__ = (
+        "board",
         "children",
         "closed",
+        "dead",
         "distance",
+        "evaluation",
         "exact",
         "expanded",
         "moves",
@@ -42,6 +46,9 @@ class Node:
         self.value = 0.0 if exact is None else exact  # v(s) for the side to move
         self.sum_visits = 0  # sum of N(s, b) over b
         self.sum_total = 0.0  # sum of W(s, b) over b
+        self.board: chess.Board | None = None  # the predicted state, in an imagined tree; None until it is predicted
+        self.evaluation: Evaluation | None = None  # of that state
+        self.dead = False  # no valid state was predicted: the node keeps its value and has nothing behind it
 
     def expand(self, priors: Mapping[chess.Move, float], value: float) -> None:
         """Take in what the networks say. Moves are put in order of their priors, so the first is likeliest.
@@ -74,7 +81,7 @@ def node_at(board: chess.Board, conventions: Conventions) -> Node:
 
 
 class Tree:
-    """A search tree with the board at its root (history included)."""
+    """A search tree by the rules, with the board at its root (history included)."""
 
     def __init__(self, board: chess.Board, conventions: Conventions, moves: Sequence[chess.Move] = ()) -> None:
         """The root is never finished while it has legal moves: nobody needs to claim a draw. `moves` restricts it."""
@@ -84,8 +91,9 @@ class Tree:
         self.only = tuple(moves)  # the root moves that are searched; empty = all
         self.merged: dict[str, Node] | None = {} if conventions.merge else None
 
-    def child(self, node: Node, edge: int) -> Node:
-        """The node behind an edge; made when it is first reached. The board stands behind the edge already."""
+    def descend(self, node: Node, edge: int) -> Node:
+        """The node behind an edge, made when it is first reached; the board is pushed along."""
+        self.board.push(node.moves[edge])
         known = node.children[edge]
         if known is None:
             known = self._shared() or node_at(self.board, self.conventions)
@@ -93,6 +101,15 @@ class Tree:
             if self.merged is not None:
                 self.merged[self.board.fen()] = known
         return known
+
+    def ascend(self, plies: int) -> None:
+        """Take the board back so many plies."""
+        for _ in range(plies):
+            self.board.pop()
+
+    def leaf_board(self, node: Node) -> chess.Board | None:
+        """A copy of the board at a leaf; None where dynamics must predict it first."""
+        return self.board.copy()
 
     def _shared(self) -> Node | None:
         return None if self.merged is None else self.merged.get(self.board.fen())
@@ -112,6 +129,37 @@ class Tree:
             node = following
         if not node.expanded:  # also where the rules ended the game but the players went on
             return False
-        self.root = node
-        self.board = board.copy()
+        return self._accept(node, board)
+
+    def _accept(self, node: Node, board: chess.Board) -> bool:
+        self.root, self.board = node, board.copy()
         return True
+
+
+class ImaginedTree(Tree):
+    """A search tree in which the network predicts the states; the rules end games only by a move of the root."""
+
+    def __init__(self, board: chess.Board, conventions: Conventions, moves: Sequence[chess.Move] = ()) -> None:
+        super().__init__(board, conventions, moves)
+        self.root.board = self.board
+
+    def descend(self, node: Node, edge: int) -> Node:
+        known = node.children[edge]
+        if known is None:
+            end = value_after(self.board, node.moves[edge]) if node is self.root else None
+            known = Node() if end is None else Node(exact=self.conventions.other(end))
+            node.children[edge] = known
+        return known
+
+    def ascend(self, plies: int) -> None:
+        """Nothing was pushed: every node has a board of its own."""
+
+    def leaf_board(self, node: Node) -> chess.Board | None:
+        return node.board
+
+    def _accept(self, node: Node, board: chess.Board) -> bool:
+        """The subtree is kept where the network predicted the true position."""
+        if node.board is None or node.board.fen() != board.fen():
+            return False
+        node.board = board.copy()
+        return super()._accept(node, board)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from diffusearch.search.node import Node
-from diffusearch.search.selection import Path
-from diffusearch.search.settings import Settings
+from diffusearch.search.mcts.node import Node
+from diffusearch.search.mcts.selection import Path
+from diffusearch.search.mcts.settings import Settings
 
 
 def backup(path: Path, leaf: Node, settings: Settings) -> None:

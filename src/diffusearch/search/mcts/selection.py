@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffusearch.search.node import Floats, Node, Tree
-from diffusearch.search.settings import Settings
+from diffusearch.search.mcts.node import Floats, Node, Tree
+from diffusearch.search.mcts.settings import Settings
 
 Path = list[tuple[Node, int]]  # the edges from the root down
 
@@ -41,7 +41,7 @@ def first_play(node: Node, settings: Settings) -> float:
 def descend(tree: Tree, settings: Settings) -> tuple[Path, Node]:
     """Walk down to a leaf; the board is pushed along and every edge on the way counts one more simulation under way.
 
-    The leaf is finished or proven (exact), or not yet expanded. Undo with `ascend`.
+    The leaf is finished or proven (exact), or not yet expanded. `Tree.ascend` takes the board back.
     """
     path: Path = []
     node = tree.root
@@ -49,12 +49,5 @@ def descend(tree: Tree, settings: Settings) -> tuple[Path, Node]:
         edge = int(scores(node, settings).argmax())  # the first of equals: the likeliest move
         node.waiting[edge] += 1
         path.append((node, edge))
-        tree.board.push(node.moves[edge])
-        node = tree.child(node, edge)
+        node = tree.descend(node, edge)
     return path, node
-
-
-def ascend(tree: Tree, path: Path) -> None:
-    """Take the board back to the root."""
-    for _ in path:
-        tree.board.pop()

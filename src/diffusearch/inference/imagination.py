@@ -1,12 +1,14 @@
-"""What comes out of denoising: the move, the future that was imagined with it, and the film of how it came.
+"""What comes out of denoising: the move, the future that was denoised with it, and the film of the denoising.
 
-Everything here is in plain chess words (UCI, FEN), in the true colours of the game, ready for JSON.
+Everything here is in UCI and FEN, in the true colours of the game, ready for JSON.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+import chess
 
 
 @dataclass(frozen=True)
@@ -20,16 +22,18 @@ class Ply:
     follows: bool  # whether the state is exactly what the move gives from the state before
     squares: str | None = None  # the imagined board as 64 characters from a8 (FEN letters, '.' empty), valid or not
     wrong: tuple[int, ...] = ()  # squares (a1 = 0) where the imagined board differs from the true result of the move
-    value: float | None = None  # win probability of the side that plays the move (in the order turns)
+    value: float | None = None  # win probability of the side that plays the move, where the planner evaluated it
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The record in the middle of denoising: what is fixed so far."""
+    """The record after one step of denoising, as it was recorded."""
 
     step: int  # 0 = everything masked
     moves: tuple[str | None, ...]  # UCI for each ply, None while masked ("0000" = game over)
     squares: tuple[str, ...]  # for each imagined state 64 characters from a8, '?' while masked
+    confidence: tuple[tuple[float, ...], ...] = ()  # for each imagined state the probability of its 64 squares, from a8
+    probabilities: dict[str, float] = field(default_factory=dict)  # UCI -> probability of the likeliest first moves
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Imagination:
     raw_legal: bool | None = None  # whether the move would have been legal without the legality mask
     steps: int = 0  # network calls spent
     evaluations: int | None = None  # of one position each, in these calls; None = one a call
+    move_step: int | None = None  # the call after which the move changed no more, where it was denoised
 
     @property
     def nodes(self) -> int:
@@ -78,5 +83,39 @@ class Imagination:
             "raw_legal": self.raw_legal,
             "steps": self.steps,
             "evaluations": self.nodes,
+            "move_step": self.move_step,
             "film": [asdict(frame) for frame in self.film],
         }
+
+
+def ply_of(
+    here: chess.Board | None, uci: str | None, following: chess.Board | None, problem: str | None, squares: str | None
+) -> Ply:
+    """A move in an imagined state and the imagined state behind it, compared with what the rules make of the move.
+
+    Without a valid state before it (None) no move is legal.
+    """
+    result = result_of(here, uci)
+    state = None if following is None else following.fen()
+    wrong = () if result is None or squares is None else _differences(squares, result)
+    return Ply(uci, result is not None, state, problem, result is not None and result.fen() == state, squares, wrong)
+
+
+def result_of(here: chess.Board | None, uci: str | None) -> chess.Board | None:
+    """What a move truly gives, if it is legal."""
+    move = None if uci is None else chess.Move.from_uci(uci)
+    if here is None or move is None or not here.is_legal(move):
+        return None
+    result = here.copy(stack=False)
+    result.push(move)
+    return result
+
+
+def _differences(squares: str, board: chess.Board) -> tuple[int, ...]:
+    """Squares (a1 = 0) where 64 characters from a8 differ from a board."""
+    out = []
+    for square in chess.SQUARES:
+        piece = board.piece_at(square)
+        if squares[square ^ 56] != (piece.symbol() if piece else "."):
+            out.append(square)
+    return tuple(out)

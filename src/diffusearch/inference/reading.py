@@ -1,4 +1,4 @@
-"""From denoised tokens back to chess: samples become Imaginations, in the true colours of the game."""
+"""Tensors -> boards: denoised records become Imaginations, in the true colours of the game."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.imagination import Frame, Imagination, Ply
-from diffusearch.diffusion.roots import Roots
-from diffusearch.diffusion.sampling import Sample
+from diffusearch.diffusion.sampling import Sample, SampleFrame
+from diffusearch.inference.imagination import Frame, Imagination, Ply, ply_of, result_of
+from diffusearch.inference.roots import Roots
 from diffusearch.tokens import moves
 from diffusearch.tokens.encodings import SWAP
 from diffusearch.tokens.layout import Layout
@@ -23,15 +22,13 @@ from diffusearch.tokens.values import BIN_VALUES
 Ints = npt.NDArray[np.int64]
 
 _LETTERS = ".PNBRQKpnbrqk?"  # of piece codes, White's first; the last is the mask
+_SHOWN = 5  # first moves that a frame names
 _OVER = Ply(None, False, None, "the game is not over at the root", False)
 _SWAP: Ints = np.append(SWAP, len(SWAP))  # own <-> opponent's piece codes; the mask stays
 
 
-def read_sample(sample: Sample, roots: Roots, layout: Layout, decoding: Decoding) -> list[Imagination]:
-    """One Imagination for each root: the most likely of its samples.
-
-    Where the line is not wanted it ends with the first move, and no state behind it is read.
-    """
+def read_sample(sample: Sample, roots: Roots, layout: Layout) -> list[Imagination]:
+    """One Imagination for each root: the most likely of its samples."""
     count = len(roots.boards)
     assert sample.move_log_probabilities is not None
     assert sample.raw_move_logits is not None
@@ -54,14 +51,15 @@ def read_sample(sample: Sample, roots: Roots, layout: Layout, decoding: Decoding
                 root=board.fen(),
                 move=first or moves.NONE_UCI,
                 probabilities=dict(zip((move.uci() for move in own), on_legal.tolist(), strict=True)),
-                line=reader.line(tokens) if decoding.line else reader.glance(first),
-                film=tuple(reader.frame(step, frame[index]) for step, frame in enumerate(sample.film)),
+                line=reader.line(tokens),
+                film=tuple(reader.frame(step, frame, index) for step, frame in enumerate(sample.film)),
                 log_probability=float(sample.log_probability[index]),
                 value=values[row],
                 legal_mass=float(raw_shares[row, ids].sum()),
                 raw_legal=raw_best[row] in ids,
                 steps=int(sample.steps[index]),
                 evaluations=int(sample.steps[index]) * each,
+                move_step=None if sample.move_step is None else int(sample.move_step[index]),
             )
         )
     return out
@@ -113,12 +111,6 @@ class Reader:
         span = tokens[segment.start : segment.start + len(self.layout.encoding.slots)]
         return self.layout.encoding.decode(span, self.root.turn, number)
 
-    def glance(self, first: str | None) -> tuple[Ply, ...]:
-        """The first move alone, whatever is imagined behind it."""
-        if first is None:
-            return (_OVER,)
-        return (Ply(first, self.root.is_legal(chess.Move.from_uci(first)), None, None, False),)
-
     def line(self, tokens: Ints) -> tuple[Ply, ...]:
         """The imagined plies, up to the end of the game as the model sees it."""
         plies: list[Ply] = []
@@ -140,49 +132,41 @@ class Reader:
                 except InvalidState as error:
                     problem = str(error)
             plies.append(ply_of(here, uci, following, problem, squares))
-            here = following if has_states else _result(here, uci)
+            here = following if has_states else result_of(here, uci)
         return tuple(plies)
 
-    def frame(self, step: int, tokens: Tensor) -> Frame:
-        """The record after a step of denoising."""
-        ids: Ints = tokens.numpy()
+    def frame(self, step: int, frame: SampleFrame, row: int) -> Frame:
+        """One record of a batch after a step of denoising."""
+        ids: Ints = frame.tokens[row].numpy()
+        likelihood = frame.likelihood[row].numpy()
         shown: list[str | None] = []
         for ply in range(self.layout.horizon):
             segment = self.layout.segment("a", ply)
             over = segment is not None and ids[segment.start] == moves.NONE
             shown.append(moves.NONE_UCI if over else self.move(ids, ply))
-        boards = [self.squares(ids, ply) for ply in range(1, self.layout.horizon)]
-        return Frame(step, tuple(shown), tuple(board for board in boards if board is not None))
+        plies = [ply for ply in range(1, self.layout.horizon) if self.layout.segment("s", ply) is not None]
+        return Frame(
+            step,
+            tuple(shown),
+            tuple(self.squares(ids, ply) or "" for ply in plies),
+            tuple(self._confidence(likelihood, ply) for ply in plies),
+            self._likeliest(frame.move_log_probabilities, row),
+        )
 
+    def _confidence(self, likelihood: npt.NDArray[np.float32], ply: int) -> tuple[float, ...]:
+        """The probability of each predicted square of a state, 64 numbers from a8."""
+        segment = self.layout.segment("s", ply)
+        assert segment is not None
+        found = np.empty(64)
+        found[self.layout.encoding.squares] = likelihood[segment.start : segment.start + 64]
+        if self.turned:
+            found = found[np.arange(64) ^ 56]
+        return tuple(round(float(found[square ^ 56]), 3) for square in range(64))
 
-def ply_of(
-    here: chess.Board | None, uci: str | None, following: chess.Board | None, problem: str | None, squares: str | None
-) -> Ply:
-    """A move as it is imagined in a state, and the state behind it: compared with what the rules make of the move.
-
-    Without a valid state before it (None) no move is legal.
-    """
-    result = _result(here, uci)
-    state = None if following is None else following.fen()
-    wrong = () if result is None or squares is None else _differences(squares, result)
-    return Ply(uci, result is not None, state, problem, result is not None and result.fen() == state, squares, wrong)
-
-
-def _result(here: chess.Board | None, uci: str | None) -> chess.Board | None:
-    """What a move truly gives, if it is legal."""
-    move = None if uci is None else chess.Move.from_uci(uci)
-    if here is None or move is None or not here.is_legal(move):
-        return None
-    result = here.copy(stack=False)
-    result.push(move)
-    return result
-
-
-def _differences(squares: str, board: chess.Board) -> tuple[int, ...]:
-    """Squares (a1 = 0) where 64 characters from a8 differ from a board."""
-    out = []
-    for square in chess.SQUARES:
-        piece = board.piece_at(square)
-        if squares[square ^ 56] != (piece.symbol() if piece else "."):
-            out.append(square)
-    return tuple(out)
+    def _likeliest(self, log_probabilities: Tensor | None, row: int) -> dict[str, float]:
+        """The likeliest first moves as they are predicted in this step, best first."""
+        if log_probabilities is None:
+            return {}
+        top = log_probabilities[row].exp().topk(_SHOWN)
+        ids = [int(moves.TURN[token]) if self.turned else token for token in top.indices.tolist()]
+        return {moves.id_uci(token): share for token, share in zip(ids, top.values.tolist(), strict=True) if share > 0}

@@ -1,4 +1,4 @@
-"""MCTS: select, expand, back up, until simulations or seconds are spent; many trees share the networks' batches.
+"""MCTS: select, expand, back up, until simulations or seconds are spent; many trees share the network's batches.
 
 Each tree is searched as if it were alone: a batch only joins the leaves that the trees would have evaluated anyway.
 """
@@ -9,12 +9,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diffusearch.search.backup import backup, cancel
-from diffusearch.search.expansion import Leaf, expand
-from diffusearch.search.nets import Policy, Value
-from diffusearch.search.node import Tree
-from diffusearch.search.selection import ascend, descend
-from diffusearch.search.settings import Settings
+from diffusearch.search.dynamics import Dynamics, Rules
+from diffusearch.search.evaluator import Evaluator
+from diffusearch.search.mcts.backup import backup, cancel
+from diffusearch.search.mcts.expansion import Leaf, expand
+from diffusearch.search.mcts.node import Tree
+from diffusearch.search.mcts.selection import descend
+from diffusearch.search.mcts.settings import Settings
 
 
 @dataclass
@@ -23,38 +24,48 @@ class Progress:
 
     tree: Tree
     left: int  # simulations to go
-    evaluated: int = 0  # positions that the networks looked at
+    evaluated: int = 0  # positions that the network evaluated, and states that it predicted
+    calls: int = 0  # network calls, shared with the other trees
 
 
 def search(
-    trees: Sequence[Tree], policy: Policy, value: Value, settings: Settings, seconds: float | None = None
-) -> list[int]:
-    """Search all trees with the same settings; gives back how many positions were evaluated for each.
+    trees: Sequence[Tree],
+    evaluator: Evaluator,
+    settings: Settings,
+    seconds: float | None = None,
+    dynamics: Dynamics = Rules(),
+) -> list[Progress]:
+    """Search all trees with the same settings; gives back what was spent on each.
 
     With a limit of seconds the search stops after the batch in which they run out; every root is expanded at least.
     """
     deadline = None if seconds is None else time.perf_counter() + seconds
     all_progress = [Progress(tree, settings.simulations) for tree in trees]
-    _expand_roots(all_progress, policy, value, settings)
+    _expand_roots(all_progress, evaluator, dynamics, settings)
     active = [one for one in all_progress if one.left > 0]
     while active:
         leaves: list[Leaf] = []
         for one in active:
             leaves += _gather(one, settings)
-        expand(leaves, policy, value)
+        made = expand(leaves, evaluator, dynamics)
+        for one in active:
+            one.calls += made
         for leaf in leaves:
             backup(leaf.path, leaf.node, settings)
         if deadline is not None and time.perf_counter() >= deadline:
             break
         active = [one for one in active if one.left > 0 and one.tree.root.exact is None]
-    return [one.evaluated for one in all_progress]
+    return all_progress
 
 
-def _expand_roots(all_progress: Sequence[Progress], policy: Policy, value: Value, settings: Settings) -> None:
+def _expand_roots(
+    all_progress: Sequence[Progress], evaluator: Evaluator, dynamics: Dynamics, settings: Settings
+) -> None:
     new = [one for one in all_progress if not one.tree.root.expanded]
-    expand([Leaf(one.tree, [], one.tree.root, one.tree.board.copy()) for one in new], policy, value)
+    made = expand([Leaf(one.tree, [], one.tree.root, one.tree.board.copy()) for one in new], evaluator, dynamics)
     for one in new:
         one.evaluated += 1
+        one.calls += made
         one.left -= settings.conventions.root_counts
 
 
@@ -65,15 +76,16 @@ def _gather(one: Progress, settings: Settings) -> list[Leaf]:
         if one.left <= 0 or one.tree.root.exact is not None:
             break
         path, node = descend(one.tree, settings)
-        board = one.tree.board.copy() if node.exact is None else None
-        ascend(one.tree, path)
-        if board is None:
+        ended = node.exact is not None or node.dead
+        board = None if ended else one.tree.leaf_board(node)
+        one.tree.ascend(len(path))
+        if ended:
             backup(path, node, settings)
         elif any(leaf.node is node for leaf in leaves):
             cancel(path)  # on its way already: the batch is as large as this tree can make it now
             break
         else:
             leaves.append(Leaf(one.tree, path, node, board))
-            one.evaluated += 1
+            one.evaluated += 1 if board is not None else 2
         one.left -= 1
     return leaves

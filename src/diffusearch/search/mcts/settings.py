@@ -1,10 +1,10 @@
-"""The search's dials, with the paper's values as a preset beside the tuned ones."""
+"""The settings of a search, with the paper's values as a preset beside the tuned ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from diffusearch.search.conventions import FAIR, PUBLISHED, Conventions
+from diffusearch.search.mcts.conventions import FAIR, PUBLISHED, Conventions
 
 
 @dataclass(frozen=True)
@@ -31,4 +31,6 @@ AS_PUBLISHED = Settings(
     cpuct=0.1, fpu=0.0, temperature=0.0, parallel=1, prove=False, reuse=False, conventions=PUBLISHED
 )
 
-PRESETS = {"tuned": Settings(), "paper": PAPER}
+TUNED = Settings()
+
+PRESETS = {"tuned": TUNED, "paper": PAPER}

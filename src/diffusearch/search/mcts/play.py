@@ -1,12 +1,11 @@
-"""Play: from the root's visits to shares of moves, principal lines and values."""
+"""Play: from the root's visits to shares of moves, principal variations and values."""
 
 from __future__ import annotations
 
-import chess
 import numpy as np
 
-from diffusearch.search.node import Floats, Node
-from diffusearch.search.settings import Settings
+from diffusearch.search.mcts.node import Floats, Node
+from diffusearch.search.mcts.settings import Settings
 
 
 def shares(root: Node) -> Floats:
@@ -49,15 +48,15 @@ def edge_value(node: Node, index: int, settings: Settings) -> float:
     return float(node.total[index] / node.visits[index])
 
 
-def principal_line(root: Node, index: int, settings: Settings) -> tuple[chess.Move, ...]:
-    """The move and what follows it if both sides take the most visited moves."""
-    line = [root.moves[index]]
+def principal_edges(root: Node, index: int, settings: Settings) -> list[tuple[Node, int]]:
+    """The edge and those that follow if both sides take the most visited moves."""
+    path = [(root, index)]
     node = root.children[index]
     while node is not None and node.expanded and node.sum_visits > 0:
         best = ranking(node, settings)[0]
-        line.append(node.moves[best])
+        path.append((node, best))
         node = node.children[best]
-    return tuple(line)
+    return path
 
 
 def _only(root: Node, index: int) -> Floats:

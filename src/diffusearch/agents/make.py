@@ -1,0 +1,217 @@
+"""How each kind of agent is made from its spec and its options. torch is imported only where a network is needed."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from diffusearch.agents.base import Agent
+from diffusearch.agents.spec import AgentSpec
+from diffusearch.errors import UserError
+
+if TYPE_CHECKING:
+    from diffusearch.diffusion.decoding import Decoding
+    from diffusearch.inference.run import Run
+    from diffusearch.search.evaluator import Evaluator
+    from diffusearch.search.mcts.settings import Settings
+    from diffusearch.search.planner import Planner
+
+# Which planner an option of `search` belongs to.
+_MCTS = ("simulations", "cpuct", "fpu", "reduction", "parallel", "prove", "reuse")
+OWNERS = {"widths": "minimax", "value_weight": "minimax", "depth": "rollout"} | dict.fromkeys(_MCTS, "mcts")
+
+
+def policy(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.policy import PolicyAgent
+
+    net = _run(spec, "s-a")
+    return PolicyAgent(net, provenance=net.provenance, **options)
+
+
+def state_value(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.values import StateValueAgent
+
+    net = _run(spec, "s-v")
+    return StateValueAgent(net, provenance=net.provenance, **options)
+
+
+def action_value(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.values import ActionValueAgent
+
+    net = _run(spec, "sa-v")
+    return ActionValueAgent(net, provenance=net.provenance, **options)
+
+
+def _run(spec: AgentSpec, packaged: str) -> Run:
+    """The run of an agent's text, or the packaged one of that name."""
+    from diffusearch.agents.runs import run
+
+    return run(spec.argument, packaged, spec.word)
+
+
+# Options of `diffusearch` that are fields of its run's [decoding]; None keeps the run's own.
+DECODING = {"k": "imaginations", "stop": "stop_confidence"} | {
+    name: name for name in ("steps", "order", "carry", "move_last", "temperature", "legal", "cache", "ahead")
+}
+
+
+def diffusearch(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    net = _run(spec, "diffusearch")
+    net = net.quantised() if options["int8"] else net
+    given = {field: options[name] for name, field in DECODING.items() if options[name] is not None}
+    decoding = replace(net.recipe.decoding, **given)
+    return _imagining(net, decoding, options, horizon=options["horizon"], film=options["film"])
+
+
+def direct(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.diffusion.decoding import Decoding
+
+    net = _run(spec, "diffusearch")
+    return _imagining(net, Decoding(steps=1, temperature=options["temperature"]), options, horizon=net.horizon)
+
+
+def autoregressive(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.diffusion.decoding import Decoding
+
+    decoding = Decoding(order="left-to-right", temperature=options["temperature"])
+    return _imagining(_run(spec, "diffusearch"), decoding, options)
+
+
+def _imagining(
+    net: Run, decoding: Decoding, options: dict[str, Any], *, horizon: int | None = None, film: bool = False
+) -> Agent:
+    from diffusearch.agents.imagining import ImaginingAgent
+
+    strength, seed = options["strength"], options["seed"]
+    return ImaginingAgent(net, decoding, strength=strength, seed=seed, horizon=horizon, film=film)
+
+
+def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.strength import Strength
+    from diffusearch.search.dynamics import Dynamics, Imagined, Rules
+    from diffusearch.search.mcts.planner import Mcts
+    from diffusearch.search.mcts.settings import TUNED
+    from diffusearch.search.minimax.planner import VALUE_WEIGHT, Minimax
+    from diffusearch.search.minimax.planner import WIDTHS as USUAL_WIDTHS
+    from diffusearch.search.rollout import DEPTH, Rollout
+
+    planner = options["planner"]
+    for name, owner in OWNERS.items():
+        if options[name] is not None and planner != owner:
+            raise UserError(f"option {name} of '{spec}' belongs to planner={owner}, not to planner={planner}")
+    networks, evaluator, provenance = _networks(spec, ("diffusearch", "diffusearch"), int8=options["int8"])
+    if options["dynamics"] == "imagined" and not networks[0].predicts_states:
+        raise UserError(
+            f"run '{networks[0].name}' ({networks[0].paradigm}) predicts no states: write dynamics=rules, or name an "
+            "s-asa run of absorbing diffusion"
+        )
+    dynamics: Dynamics = Imagined(networks[0]) if options["dynamics"] == "imagined" else Rules()
+    dial = Strength(options["strength"])
+    made: Planner
+    if planner == "mcts":
+        settings = _settings(TUNED, options)
+        settings = replace(settings, simulations=dial.effort(settings.simulations))
+        made = Mcts(evaluator, dynamics, settings)
+    elif planner == "rollout":
+        made = Rollout(evaluator, dynamics, dial.effort(options["depth"] or DEPTH))
+    else:
+        widths = options["widths"] or USUAL_WIDTHS
+        weight = VALUE_WEIGHT if options["value_weight"] is None else options["value_weight"]
+        made = Minimax(evaluator, dynamics, widths[: dial.effort(len(widths))], weight)
+    return _searching(made, options, provenance)
+
+
+def mcts(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.search.mcts.settings import PRESETS
+
+    return _paper_mcts(spec, options, _settings(PRESETS[options["preset"]], options))
+
+
+def mcts_as_published(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.search.mcts.settings import AS_PUBLISHED
+
+    return _paper_mcts(spec, options, _settings(AS_PUBLISHED, options))
+
+
+def _paper_mcts(spec: AgentSpec, options: dict[str, Any], settings: Settings) -> Agent:
+    """MCTS by the rules with a policy and a value network: the paper's baseline."""
+    from diffusearch.agents.strength import Strength
+    from diffusearch.search.mcts.planner import Mcts
+
+    _, evaluator, provenance = _networks(spec, ("s-a", "s-v"))
+    settings = replace(settings, simulations=Strength(options["strength"]).effort(settings.simulations))
+    return _searching(Mcts(evaluator, settings=settings), options | {"temperature": settings.temperature}, provenance)
+
+
+def _searching(planner: Planner, options: dict[str, Any], provenance: dict[str, Any]) -> Agent:
+    from diffusearch.agents.searching import SearchAgent
+
+    chosen = {name: options[name] for name in ("temperature", "strength", "seed")}
+    return SearchAgent(planner, provenance=provenance, **chosen)
+
+
+def _networks(
+    spec: AgentSpec, packaged: tuple[str, str], *, int8: bool = False
+) -> tuple[tuple[Run, Run], Evaluator, dict[str, Any]]:
+    """The policy's run, the value's run, both as one evaluator, and their provenance. One name stands for both."""
+    from diffusearch.agents.runs import run
+    from diffusearch.search.evaluator import PolicyAndValue
+
+    names: list[str | None] = [None, None] if spec.argument is None else list(spec.argument.split(","))
+    if len(names) == 1:
+        names *= 2
+    if len(names) != 2 or "" in names:
+        raise UserError(f"agent '{spec}' needs POLICY_RUN,VALUE_RUN (or one run that has both) after its colon")
+    policy, value = run(names[0], packaged[0], "s-a"), run(names[1], packaged[1], "s-v")
+    if policy is value:
+        policy = value = policy.quantised() if int8 else policy
+        return (policy, value), policy, policy.provenance
+    policy, value = (policy.quantised(), value.quantised()) if int8 else (policy, value)
+    provenance = {"policy": policy.provenance, "value": value.provenance}
+    return (policy, value), PolicyAndValue(policy, value), provenance
+
+
+def _settings(preset: Settings, options: dict[str, Any]) -> Settings:
+    """A preset of MCTS with the options that are given."""
+    given = {one.name: options[one.name] for one in fields(preset) if options.get(one.name) is not None}
+    if given.get("fpu") == "parent":
+        given["fpu"] = None
+    return replace(preset, **given)
+
+
+def random(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.simple import RandomAgent
+
+    return RandomAgent(**options)
+
+
+def greedy(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.simple import GreedyMaterialAgent
+
+    return GreedyMaterialAgent(**options)
+
+
+def stockfish(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.engine import EngineAgent, limit_from
+    from diffusearch.data.engine import find_engine
+
+    if options["elo"] is not None and options["skill"] is not None:
+        raise UserError(f"agent '{spec}' has both elo and skill; Stockfish takes only one, keep one of them")
+    settings: dict[str, str | int | bool | None] = {"Threads": options["threads"], "Hash": options["hash"]}
+    if options["elo"] is not None:
+        settings |= {"UCI_LimitStrength": True, "UCI_Elo": options["elo"]}
+    if options["skill"] is not None:
+        settings["Skill Level"] = options["skill"]
+    settings |= _passed_on(spec)
+    return EngineAgent(find_engine(None), limit_from(options), name=str(spec), options=settings)
+
+
+def uci(spec: AgentSpec, options: dict[str, Any]) -> Agent:
+    from diffusearch.agents.engine import EngineAgent, limit_from
+
+    assert spec.argument is not None  # the grammar asked for it
+    return EngineAgent(spec.argument, limit_from(options), name=str(spec), options=_passed_on(spec))
+
+
+def _passed_on(spec: AgentSpec) -> dict[str, str | int | bool | None]:
+    return {name.removeprefix("option."): value for name, value in spec.options.items() if name.startswith("option.")}

@@ -1,0 +1,76 @@
+"""The dynamics: the state behind a move, made by the rules of chess or predicted by the network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import chess
+
+from diffusearch.inference.evaluation import Evaluation, PredictedState
+from diffusearch.search.outcome import Outcome, outcome
+
+
+@dataclass(frozen=True)
+class Successor:
+    """The state behind a move."""
+
+    board: chess.Board | None  # None: the network predicted no valid position
+    outcome: Outcome | None = None  # how the game ended there, for the side to move; None while it goes on
+    predicted: PredictedState | None = None  # what the network predicted; None where the rules made the state
+
+
+class Dynamics(Protocol):
+    """s, a -> s'."""
+
+    def step(
+        self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
+    ) -> list[Successor]:
+        """The state behind one move of each board; evaluations spare the network a second look at the boards."""
+        ...
+
+
+class Predictor(Protocol):
+    """A network that predicts the state behind a move (a run)."""
+
+    def predict(
+        self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
+    ) -> list[PredictedState]: ...
+
+
+class Rules:
+    """States by the rules. Boards keep their history, so repetition and the fifty-move rule are seen in the tree."""
+
+    def step(
+        self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
+    ) -> list[Successor]:
+        out: list[Successor] = []
+        for board, move in zip(boards, moves, strict=True):
+            following = board.copy()
+            following.push(move)
+            out.append(Successor(following, outcome(following)))
+        return out
+
+
+class Imagined:
+    """States as the network predicts them.
+
+    The rules say which moves are legal in a state, and that a state without moves is mate or stalemate. They never say
+    what a move does to the board.
+    """
+
+    def __init__(self, network: Predictor) -> None:
+        self.network = network
+
+    def step(
+        self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
+    ) -> list[Successor]:
+        return [_successor(state) for state in self.network.predict(boards, evaluations, moves)]
+
+
+def _successor(state: PredictedState) -> Successor:
+    board = state.board
+    if board is None or any(board.legal_moves):
+        return Successor(board, None, state)
+    return Successor(board, Outcome.MATED if board.is_check() else Outcome.DRAWN, state)

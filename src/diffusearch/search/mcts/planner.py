@@ -1,0 +1,106 @@
+"""MCTS as a planner; the tree is kept between the moves of a game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import chess
+
+from diffusearch.inference.imagination import Ply, ply_of
+from diffusearch.search.dynamics import Dynamics, Imagined, Rules
+from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.search.mcts.conventions import FAIR
+from diffusearch.search.mcts.node import ImaginedTree, Node, Tree
+from diffusearch.search.mcts.play import edge_value, principal_edges, ranking, shares
+from diffusearch.search.mcts.search import Progress, search
+from diffusearch.search.mcts.settings import Settings
+from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
+
+TREES = 64  # searched side by side: enough to fill the network's batches, few enough for the memory
+HORIZON = 64  # plies: a path of the tree has no fixed depth
+
+
+class Mcts(Planner):
+    """`Budget.evaluations` are simulations; seconds can only shorten a search."""
+
+    def __init__(self, evaluator: Evaluator, dynamics: Dynamics = Rules(), settings: Settings = Settings()) -> None:
+        self.evaluator, self.dynamics, self.settings = evaluator, dynamics, settings
+        self.tree: Tree | None = None  # of the game being played, at the last position that was decided
+
+    @property
+    def horizon(self) -> int:
+        return min(HORIZON, self.settings.simulations)
+
+    def plan(self, boards: Sequence[chess.Board], legal: Allowed | None, budget: Budget) -> list[Plan]:
+        """Unrelated positions: a new tree for each. The kept tree is not touched."""
+        out: list[Plan] = []
+        for start in range(0, len(boards), TREES):
+            part = boards[start : start + TREES]
+            moves = [()] * len(part) if legal is None else legal[start : start + TREES]
+            out += self._search([self._new(board, own) for board, own in zip(part, moves, strict=True)], budget)
+        return out
+
+    def plan_in_game(self, board: chess.Board, legal: Allowed | None, budget: Budget) -> Plan:
+        """The kept tree with the board as its root where the game went on from it, else a new one."""
+        if legal is not None:
+            return self.plan([board], legal, budget)[0]
+        if self.tree is None or not self.settings.reuse or not self.tree.follow(board):
+            self.tree = self._new(board, ())
+        return self._search([self.tree], budget)[0]
+
+    def new_game(self) -> None:
+        self.tree = None
+
+    def _new(self, board: chess.Board, moves: Sequence[chess.Move]) -> Tree:
+        kind = ImaginedTree if isinstance(self.dynamics, Imagined) else Tree
+        return kind(board, self.settings.conventions, moves)
+
+    def _search(self, trees: Sequence[Tree], budget: Budget) -> list[Plan]:
+        settings = self.settings
+        if budget.evaluations is not None:
+            settings = replace(settings, simulations=budget.evaluations)
+        spent = search(trees, self.evaluator, settings, budget.seconds, self.dynamics)
+        return [self._plan(one) for one in spent]
+
+    def _plan(self, spent: Progress) -> Plan:
+        root, settings = spent.tree.root, self.settings
+        share = shares(root)
+        # The published scale is no win probability, so it is not shown as one.
+        fair = settings.conventions is FAIR
+        found = tuple(
+            RootMove(
+                root.moves[edge],
+                float(root.prior[edge]),
+                float(share[edge]),
+                _evaluated(root, edge) if fair else None,
+                edge_value(root, edge, settings) if fair else None,
+            )
+            for edge in ranking(root, settings)
+        )
+        value = root.value if fair else None
+        return Plan(
+            found, spent.calls, spent.evaluated, lambda move: self._variation(root, root.moves.index(move)), value
+        )
+
+    def _variation(self, root: Node, edge: int) -> Variation:
+        """The most visited moves behind an edge, with the predicted states in an imagined tree."""
+        path = principal_edges(root, edge, self.settings)
+        moves = tuple(node.moves[index] for node, index in path)
+        if root.board is None:
+            return Variation(moves)
+        return Variation(moves, tuple(_ply(node, index) for node, index in path))
+
+
+def _evaluated(root: Node, edge: int) -> float | None:
+    """The mover's value behind an edge by one evaluation; None where it was not visited."""
+    child = root.children[edge]
+    return None if child is None or not (child.expanded or child.exact is not None) else 1.0 - child.value
+
+
+def _ply(node: Node, edge: int) -> Ply:
+    child = node.children[edge]
+    board = None if child is None else child.board
+    squares = None if board is None else "".join(str(board).split())
+    ply = ply_of(node.board, node.moves[edge].uci(), board, None, squares)
+    return replace(ply, value=node.value)

@@ -1,0 +1,1 @@
+"""Fixed-width minimax: the likeliest moves of each turn, followed to a fixed depth."""

@@ -1,0 +1,95 @@
+"""Minimax as a planner: grow the tree, back up, share the followed moves' priors out anew by their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import chess
+import numpy as np
+
+from diffusearch.search.dynamics import Dynamics, Imagined
+from diffusearch.search.evaluator import Allowed, Evaluator, probability
+from diffusearch.search.minimax.backup import backed_up, scores
+from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, grow
+from diffusearch.search.minimax.variation import principal_variation
+from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
+
+WIDTHS: Widths = (4, 2, 2, 1)
+VALUE_WEIGHT = 3.0
+
+
+class Minimax(Planner):
+    """Follows the likeliest moves of each turn. `Budget.calls` and `depth` cut the tree, `evaluations` too."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        dynamics: Dynamics,
+        widths: Widths = WIDTHS,
+        value_weight: float = VALUE_WEIGHT,
+    ) -> None:
+        self.evaluator, self.dynamics = evaluator, dynamics
+        self.widths, self.value_weight = widths, value_weight
+
+    @property
+    def horizon(self) -> int:
+        return len(self.widths)
+
+    def within(self, budget: Budget) -> Widths:
+        """The widths as deep as a budget allows, at least one look at the root (no widths at all)."""
+        predicted = isinstance(self.dynamics, Imagined)
+        for depth in range(len(self.widths), 0, -1):
+            some = self.widths[:depth]
+            if budget.depth is not None and depth > budget.depth:
+                continue
+            if budget.calls is not None and calls(some) > budget.calls:
+                continue
+            if budget.evaluations is not None and evaluations(some, predicted=predicted) > budget.evaluations:
+                continue
+            return some
+        return ()
+
+    def work(self, calls: int) -> int:
+        return evaluations(self.within(Budget(calls=calls)), predicted=isinstance(self.dynamics, Imagined))
+
+    def plan(self, boards: Sequence[chess.Board], legal: Allowed | None, budget: Budget) -> list[Plan]:
+        widths = self.within(budget)
+        if not widths:
+            return self._one_look(boards, legal)
+        roots = grow(self.evaluator, self.dynamics, boards, legal, widths)
+        return [self._plan(root, calls(widths)) for root in roots]
+
+    def _one_look(self, boards: Sequence[chess.Board], legal: Allowed | None) -> list[Plan]:
+        """No tree: the priors."""
+        out: list[Plan] = []
+        for one in self.evaluator.evaluate(boards, legal):
+            ranked = sorted(one.priors.items(), key=lambda item: -item[1])
+            found = tuple(RootMove(move, share, share) for move, share in ranked)
+            plan = Plan(found, 1, 1, lambda move: Variation((move,)), one.value, one.legal_mass, one.raw_legal)
+            out.append(plan)
+        return out
+
+    def _plan(self, root: MinimaxNode, calls: int) -> Plan:
+        """The prior mass of the followed moves is shared out by their scores; the other moves keep their priors.
+
+        A move's score as a win probability is the mean of the root's own log odds and those backed up behind it.
+        """
+        assert root.evaluation is not None
+        score = scores(root, self.value_weight)
+        weights, mass = np.exp(score - score.max()), np.sum([root.priors[move] for move in root.children])
+        shares = root.priors | dict(zip(root.children, (weights / weights.sum() * mass).tolist(), strict=True))
+        values = {m: probability(child.odds) for m, child in root.children.items() if child}
+        searched = {m: probability((root.odds + backed_up(root, child)) / 2) for m, child in root.children.items()}
+        found = tuple(
+            RootMove(move, root.priors[move], share, values.get(move), searched.get(move))
+            for move, share in sorted(shares.items(), key=lambda item: -item[1])
+        )
+        return Plan(
+            found,
+            calls,
+            root.evaluations,
+            lambda move: principal_variation(root, move, self.value_weight),
+            root.evaluation.value,
+            root.evaluation.legal_mass,
+            root.evaluation.raw_legal,
+        )

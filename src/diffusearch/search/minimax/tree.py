@@ -1,0 +1,112 @@
+"""The tree of fixed widths: 4x2 follows the 4 likeliest first moves and the 2 likeliest replies to each.
+
+All positions of a level, of all roots, are evaluated in one batch, and their successors are made in one batch. At the
+true root the rules say which moves end the game (repetition and fifty moves included, from the game's history); behind
+it the dynamics do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import chess
+
+from diffusearch.inference.evaluation import Evaluation, PredictedState
+from diffusearch.search.dynamics import Dynamics, Successor
+from diffusearch.search.evaluator import Allowed, Evaluator, log_odds
+from diffusearch.search.outcome import Outcome, value_after
+
+Widths = tuple[int, ...]  # moves that are followed at each ply
+
+
+@dataclass
+class MinimaxNode:
+    """A position of the tree."""
+
+    board: chess.Board
+    player: chess.Color  # who moves at the root
+    odds: float = 0.0  # the player's log odds of winning: the network's, or the rules' where the game is over
+    over: bool = False
+    evaluation: Evaluation | None = None  # None at the leaves
+    children: dict[chess.Move, MinimaxNode | None] = field(default_factory=dict)  # None: no valid state was predicted
+    predicted: dict[chess.Move, PredictedState] = field(default_factory=dict)  # empty where the rules make the states
+
+    @property
+    def priors(self) -> dict[chess.Move, float]:
+        return self.evaluation.priors if self.evaluation else {}
+
+    @property
+    def evaluations(self) -> int:
+        """Positions that the network evaluated and states that it predicted, from here on."""
+        total = 1 + len(self.predicted)
+        return total + sum(child.evaluations for child in self.children.values() if child and not child.over)
+
+
+def calls(widths: Widths) -> int:
+    """Network calls of a tree, each with a batch: an evaluation and the next states at each ply, and the leaves."""
+    return 2 * len(widths) + 1
+
+
+def evaluations(widths: Widths, *, predicted: bool = True) -> int:
+    """Evaluations of a whole tree (fewer where moves are few); the network also predicts states, or the rules do."""
+    total = nodes = 1
+    for width in widths:
+        nodes *= width
+        total += (2 if predicted else 1) * nodes
+    return total
+
+
+def grow(
+    evaluator: Evaluator, dynamics: Dynamics, boards: Sequence[chess.Board], legal: Allowed | None, widths: Widths
+) -> list[MinimaxNode]:
+    """The roots of the trees; `legal` narrows the first moves of each board."""
+    roots = [MinimaxNode(board, board.turn) for board in boards]
+    level = roots
+    for ply, width in enumerate(widths):
+        found = evaluator.evaluate([node.board for node in level], legal if ply == 0 else None)
+        edges: list[tuple[MinimaxNode, chess.Move]] = []
+        for node, evaluation in zip(level, found, strict=True):
+            assert evaluation.value is not None  # the planner refuses evaluators without values
+            node.evaluation, node.odds = evaluation, _players(node, evaluation.value)
+            ranked = sorted(evaluation.priors, key=lambda move: -evaluation.priors[move])
+            edges += [(node, move) for move in ranked[:width]]
+        successors = dynamics.step(
+            [node.board for node, _ in edges], [node.evaluation for node, _ in edges], [move for _, move in edges]
+        )
+        for (node, move), successor in zip(edges, successors, strict=True):
+            if successor.predicted is not None:
+                node.predicted[move] = successor.predicted
+            end = value_after(node.board, move) if ply == 0 else None
+            node.children[move] = _behind(node, successor) if end is None else _finished(node, move, end)
+        behind = [child for node in level for child in node.children.values()]
+        level = [child for child in behind if child is not None and not child.over]
+        if not level:
+            return roots
+    for node, evaluation in zip(level, evaluator.evaluate([n.board for n in level], priors=False), strict=True):
+        assert evaluation.value is not None
+        node.odds = _players(node, evaluation.value)
+    return roots
+
+
+def _behind(node: MinimaxNode, successor: Successor) -> MinimaxNode | None:
+    """The node of a successor; None where it is no valid state."""
+    board = successor.board
+    if board is None:
+        return None
+    if successor.outcome is None:
+        return MinimaxNode(board, node.player)
+    mated = 0.0 if board.turn == node.player else 1.0
+    return MinimaxNode(board, node.player, log_odds(mated if successor.outcome is Outcome.MATED else 0.5), over=True)
+
+
+def _finished(node: MinimaxNode, move: chess.Move, value: float) -> MinimaxNode:
+    """The end of the game by the player's first move, whatever was predicted."""
+    board = node.board.copy(stack=False)
+    board.push(move)
+    return MinimaxNode(board, node.player, log_odds(value), over=True)
+
+
+def _players(node: MinimaxNode, value: float) -> float:
+    """The log odds of the root's player, where `value` is the win probability of the side to move."""
+    return log_odds(value if node.board.turn == node.player else 1.0 - value)

@@ -1,0 +1,43 @@
+"""The principal variation behind a first move: each side plays the followed move with the best score (backup.py)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import chess
+
+from diffusearch.inference.imagination import Ply, ply_of
+from diffusearch.search.minimax.backup import scores
+from diffusearch.search.minimax.tree import MinimaxNode
+from diffusearch.search.planner import Variation
+
+
+def principal_variation(root: MinimaxNode, first: chess.Move, value_weight: float) -> Variation:
+    """The variation as deep as the tree; of a first move that was not followed it is that move alone."""
+    moves: list[chess.Move] = []
+    plies: list[Ply] = []
+    likelihood = 0.0
+    node, move = root, first
+    while True:
+        moves.append(move)
+        state = node.predicted.get(move)
+        likelihood += math.log(max(node.priors[move], 1e-300)) + (state.log_probability if state else 0.0)
+        plies.append(_ply(node, move))
+        child = node.children.get(move)
+        if child is None or not child.children:
+            break
+        node, move = child, list(child.children)[int(scores(child, value_weight).argmax())]
+    imagined = bool(root.predicted)
+    return Variation(tuple(moves), tuple(plies) if imagined else None, likelihood)
+
+
+def _ply(node: MinimaxNode, move: chess.Move) -> Ply:
+    """A move with the state that was predicted behind it, if one was."""
+    state = node.predicted.get(move)
+    if state is None:
+        ply = ply_of(node.board, move.uci(), None, None, None)
+    else:
+        squares = state.squares if state.board is None else "".join(str(state.board).split())
+        ply = ply_of(node.board, move.uci(), state.board, state.problem, squares)
+    return replace(ply, value=node.evaluation.value if node.evaluation else None)
