@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Records
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.tokens.batch import tokenise
 from diffusearch.training.processes import World
 from diffusearch.training.state import Training
 
