@@ -16,9 +16,10 @@ import numpy as np
 
 from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Records, write_records
-from diffusearch.training.loop import Training, World
+from diffusearch.training.processes import World
 from diffusearch.training.recipe import recipe_from_dict
 from diffusearch.training.sources import lines_of
+from diffusearch.training.state import Training
 
 FIXTURES = Path(__file__).parent.parent / "tests/fixtures/labelled"
 

@@ -25,9 +25,10 @@ import torch
 from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Records
 from diffusearch.diffusion.roots import masked
-from diffusearch.training.loop import Training, World
+from diffusearch.training.processes import World
 from diffusearch.training.recipe import Recipe, load_recipe
 from diffusearch.training.sources import open_sources
+from diffusearch.training.state import Training
 from diffusearch.training.validation import validate, weights_to_use
 
 RECIPES = Path(__file__).parent.parent / "recipes" / "flagship"
@@ -84,14 +85,14 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...], dict[str, tuple[str, ...]]]] = {
         {
             "base: grounded, prefix, mixed horizons": (),
             "not grounded, prefix": BARE,
-            "not grounded, full attention": (*BARE, "model.trunk.attention=full", "loss.glance=0.0"),
+            "not grounded, full attention": (*BARE, "model.trunk.attention=full", "loss.root_policy=0.0"),
             "always h = 4": ("horizons=[]",),
             "h = 1, 2, 4 alike": ("horizons=[0.34, 0.33, 0.0, 0.33]",),
             "h = 2 only": ("horizons=[0.0, 1.0]",),
             "linear lambda": ("loss.time_weight=linear",),
             "squares alike": ("loss.changed=1.0",),
             "states at full weight": ("loss.state=1.0",),
-            "nothing grows": ("loss.growing=0.0",),
+            "nothing grows": ("loss.ply_by_ply=0.0",),
             "focal 1": ("loss.focal=1.0",),
         },
     ),

@@ -20,9 +20,11 @@ import torch
 import torch.nn.functional as F
 
 from diffusearch.data.records import Records, write_records
-from diffusearch.training.loop import Training, World, has_bf16
+from diffusearch.training.precision import has_bf16
+from diffusearch.training.processes import World
 from diffusearch.training.recipe import Recipe, recipe_from_dict
 from diffusearch.training.sources import lines_of
+from diffusearch.training.state import Training
 
 FIXTURES = Path(__file__).parent.parent / "tests/fixtures/labelled"
 PLAIN_LENGTH, PLAIN_VOCABULARY = 328, 2128  # the authors' context and vocabulary at h = 4

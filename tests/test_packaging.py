@@ -81,7 +81,7 @@ def test_its_parts_are_its_own(clean: Path, tmp_path: Path) -> None:
     code = """if True:
         import diffusearch, json
         from diffusearch.play.server import assets
-        from diffusearch.training.shelf import named_recipes
+        from diffusearch.training.named_recipes import named_recipes
         assert "flagship/policy" in named_recipes()
         paths = [diffusearch.__file__, assets(), *named_recipes().values()]
         print(json.dumps([str(path) for path in paths]))

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from diffusearch.training.recipe import load_recipe
-from diffusearch.training.shelf import find_recipe, named_recipes
+from diffusearch.training.named_recipes import find_recipe, named_recipes
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -23,6 +23,7 @@ from diffusearch.data.oracle import OracleSettings
 from diffusearch.data.plan import Choice
 from diffusearch.data.run import LabelRun, label_games
 from diffusearch.errors import UserError
+from diffusearch.files import locked
 
 GAMES = Path(__file__).parents[1] / "fixtures" / "games.pgn"
 MakeEngine = Callable[..., str]
@@ -197,7 +198,7 @@ def test_a_stream_that_changed_does_not_continue_a_run(
 
 
 def test_two_runs_do_not_share_a_folder(make_engine: MakeEngine, tmp_path: Path) -> None:
-    with run_module._alone(tmp_path), pytest.raises(UserError, match="another run"):
+    with locked(tmp_path / ".lock"), pytest.raises(UserError, match="another run"):
         label_games(make_run(make_engine(), tmp_path), silent)
 
 

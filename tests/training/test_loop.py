@@ -13,17 +13,22 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from diffusearch.errors import UserError
-from diffusearch.run import Run
+from diffusearch.inference.run import Run
 from diffusearch.training import checkpoint, loop
 from diffusearch.training.log import Validation
-from diffusearch.training.loop import Training, World, train
+from diffusearch.training.loop import train
+from diffusearch.training.processes import World
 from diffusearch.training.recipe import Recipe, load_recipe, recipe_text
+from diffusearch.training.state import Training
 
-# Everything random or stateful at once: dropout, mixed horizons, the looking glass, micro-batches, Muon, averages.
+# Everything random or stateful at once, and the features of the packaged model: dropout, mixed horizons, mirrored
+# boards, random moves, micro-batches, Muon, averages.
 EVERYTHING = {
     "horizons": [0.5, 0.5],
-    "data": {"mirror": True},
-    "model": {"root_value": True},
+    "data": {"mirror": True, "random_moves": 0.3},
+    "model": {"root_value": True, "board_features": True, "feature_width": 4, "residual_state": True},
+    "loss": {"legal_root": True, "legality": 1.0, "full_noise": 0.1, "root_policy": 1.0, "ply_by_ply": 0.6},
+    "decoding": {"order": "plies"},
     "optimiser": {"kind": "muon", "ema": 0.9, "micro_batches": 2},
 }
 
@@ -235,7 +240,7 @@ def test_damaged_and_foreign_checkpoints_are_refused(finished: tuple[Recipe, Pat
     refused("ema")
     short = {"steps": 2, "ema": 0.5}
     refused("another model", make_recipe(optimiser=short, model={"trunk": {"width": 32}}))
-    refused("another data", make_recipe(optimiser=short, data={"mirror": True, "tried": 0.5}))
+    refused("another data", make_recipe(optimiser=short, data={"mirror": True, "random_moves": 0.5}))
     refused("another optimiser", make_recipe(optimiser=short | {"kind": "muon"}))
     refused("seed", make_recipe(optimiser=short, seed=9))
     assert train(recipe, folder, resume=True).step == 2  # and the good one still opens

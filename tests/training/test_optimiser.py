@@ -6,12 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
 from diffusearch.training.muon import Muon, orthogonal
 from diffusearch.training.optimiser import Average, make_optimisers, rate_factor
-from diffusearch.training.recipe import OptimiserConfig
+from diffusearch.training.tables import OptimiserConfig
 
 
 @pytest.mark.parametrize("shape", [(3, 32, 32), (2, 16, 64), (2, 64, 16)])
@@ -68,8 +67,6 @@ def test_every_weight_has_exactly_one_optimiser(kind: str) -> None:
     if kind == "muon":
         names = {id(p): name for name, p in net.named_parameters()}
         assert all(names[id(p)].startswith("trunk.") for p in optimisers[0].param_groups[0]["params"])
-    with pytest.raises(UserError, match="sgd"):
-        make_optimisers(net, OptimiserConfig(kind="sgd"))
 
 
 def test_schedules() -> None:
@@ -85,8 +82,6 @@ def test_schedules() -> None:
     assert rate_factor(90, 100, decay) == pytest.approx(0.5)
     falling = [rate_factor(step, 110, cosine) for step in range(9, 110)]
     assert falling == sorted(falling, reverse=True)
-    with pytest.raises(UserError, match="zigzag"):
-        rate_factor(50, 100, OptimiserConfig(schedule="zigzag"))
 
 
 def test_the_average_follows_by_hand() -> None:
@@ -96,7 +91,7 @@ def test_the_average_follows_by_hand() -> None:
     average = Average(net, 0.9)
     with torch.no_grad():
         net.weight.fill_(1.0)
-    average.update(net.named_parameters(), 0)  # a short memory at the start: decay 1/10
+    average.update(net.named_parameters(), 0)  # the decay is 1/10 in the first step
     assert float(average.weights["weight"]) == pytest.approx(0.9)
     for _ in range(3):
         average.update(net.named_parameters(), 10**6)

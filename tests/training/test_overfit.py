@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Records
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.training.loop import Training, World
+from diffusearch.tokens.batch import tokenise
+from diffusearch.training.processes import World
+from diffusearch.training.state import Training
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,25 @@ def test_later_plies_of_a_line_are_records_of_their_own(labelled: Path, tmp_path
         records_of(labelled, 2, "train", cache, True, lambda line: None, 1)
 
 
+def test_a_file_for_validation_is_used_whole(labelled: Path, tmp_path: Path) -> None:
+    """Not only its rows of the validation split."""
+    other = Path(shutil.copytree(labelled, tmp_path / "other"))
+    said: list[str] = []
+    sources = [{"path": str(labelled)}]
+    for path in (other, next(other.glob("*.parquet")), labelled):
+        data = {"sources": sources, "validation": str(path), "cache": str(tmp_path / "cache")}
+        recipe = recipe_from_dict({"model": {"horizon": 1}, "data": data})
+        validation = open_sources(recipe, said.append)[1]
+        assert validation is not None
+        whole, split = (sum(1 for _ in lines_of(path, rows, False)) for rows in (None, "validation"))
+        assert len(validation) == whole > 2 * split > 0
+        assert any("trained on too" in line for line in said) == (path == labelled)
+    data = {"sources": sources, "cache": str(tmp_path / "cache")}
+    validation = open_sources(recipe_from_dict({"model": {"horizon": 1}, "data": data}), said.append)[1]
+    assert validation is not None
+    assert len(validation) == sum(1 for _ in lines_of(labelled, "validation", False))
+
+
 def test_records_without_a_split_are_no_validation(labelled: Path, tmp_path: Path) -> None:
     ready = records_of(labelled, 1, "train", str(tmp_path / "cache"), False, lambda line: None).folder
     config = {"model": {"paradigm": "s-a", "horizon": 1}, "data": {"sources": [{"path": str(ready)}]}}

@@ -7,10 +7,18 @@ from pathlib import Path
 import chess
 import pytest
 import torch
+from torch import Tensor
 
 from diffusearch.data.records import Line, Records, write_records
-from diffusearch.training.loop import Training, World
-from diffusearch.training.validation import validate
+from diffusearch.diffusion.absorbing import Absorbing
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.sampling import Sample
+from diffusearch.tokens.layout import Layout
+from diffusearch.training import loop
+from diffusearch.training.log import Validation
+from diffusearch.training.processes import World
+from diffusearch.training.state import Training
+from diffusearch.training.validation import _likeliest, validate
 
 BARE = "7k/8/8/8/8/8/8/K7 w - - 0 1"
 
@@ -55,3 +63,45 @@ def test_every_process_is_measured_and_weights_stay(make_recipe, records: Path, 
     assert {"accuracy", "raw legal", "decoded accuracy"} <= set(first.figures)
     assert all(torch.equal(before[name], p) for name, p in training.net.named_parameters())
     training.take_step()  # and training goes on
+
+
+def test_the_move_is_decoded_as_the_recipe_says(
+    make_recipe, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the model's whole horizon with the recipe's own decoding, and besides in one step."""
+    recipe = make_recipe(decoding={"order": "plies", "steps": 3, "imaginations": 2, "temperature": 0.5})
+    training = training_on(recipe, records, tmp_path)
+    asked: list[tuple[Decoding, int, int]] = []
+    sample = Absorbing.sample
+
+    def noted(self: Absorbing, net: object, given: Tensor, layout: Layout, decoding: Decoding, *rest: object) -> Sample:
+        asked.append((decoding, layout.horizon, len(given)))
+        return sample(self, net, given, layout, decoding, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Absorbing, "sample", noted)
+    validate(training, Records(records), 24)
+    assert asked == [(Decoding(steps=1), 2, 24), (recipe.decoding, 2, 48)]
+
+
+def test_of_several_imaginations_the_likeliest_counts() -> None:
+    tokens = torch.tensor([[1, 1], [2, 2], [3, 3], [4, 4]])  # two records, two imaginations each
+    sample = Sample(tokens, torch.tensor([-2.0, -1.0, -1.0, -5.0]), None, None, torch.ones(4))
+    assert _likeliest(sample, 2).tolist() == [[2, 2], [3, 3]]
+
+
+def test_the_loop_uses_the_whole_of_a_given_file(
+    make_recipe, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """watch.validate_records cuts the validation split only."""
+    limits: list[int] = []
+
+    def noted(training: Training, some: Records, limit: int) -> Validation:
+        limits.append(limit)
+        return Validation(0.0, {})
+
+    monkeypatch.setattr(loop, "validate", noted)
+    short = {"optimiser": {"steps": 1}, "watch": {"validate_records": 16}}
+    loop.train(make_recipe(**short), tmp_path / "file")
+    monkeypatch.setattr(loop, "open_sources", lambda *_: ([Records(records)], Records(records)))
+    loop.train(make_recipe(**short, data={"validation": ""}), tmp_path / "split")
+    assert limits == [len(Records(records)), 16]

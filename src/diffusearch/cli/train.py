@@ -19,15 +19,16 @@ def train(
     set_: Annotated[list[str] | None, typer.Option("--set", help="override: dotted.key=value")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the run folder's checkpoint")] = False,
 ) -> None:
-    """Train a model; kill it at any time and go on with --resume."""
-    from rich.console import Console
+    """Train a model.
 
+    Ctrl-C (exit code 130) and SIGTERM (143) finish the step at hand and write a checkpoint. --resume goes on from it,
+    also after a crash.
+    """
     from diffusearch.training.loop import train as run
+    from diffusearch.training.named_recipes import find_recipe
     from diffusearch.training.recipe import load_recipe
-    from diffusearch.training.shelf import find_recipe
 
-    console = Console()
     resolved = load_recipe(find_recipe(recipe), tuple(set_ or ()))
     folder = out or Path("runs") / resolved.name
-    run(resolved, folder, resume=resume, report=lambda line: console.print(line, highlight=False, soft_wrap=True))
-    console.print(f"weights: {folder / 'weights.safetensors'}")
+    run(resolved, folder, resume=resume, report=typer.echo)  # echo writes each line out at once, also to a file
+    typer.echo(f"weights: {folder / 'weights.safetensors'}")

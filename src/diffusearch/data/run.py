@@ -6,10 +6,8 @@ been, and the folder ends up the same to the byte.
 
 from __future__ import annotations
 
-import fcntl
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ from diffusearch.data.streams import sha256
 from diffusearch.data.tasks import ShardInfo, ShardTask
 from diffusearch.data.workers import Progress, label_here, label_locally
 from diffusearch.errors import UserError
+from diffusearch.files import locked, remove_leftovers
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class LabelRun:
 def label_games(run: LabelRun, progress: Progress) -> Manifest:
     """Make or complete the folder; the manifest says what is in it."""
     run.out.mkdir(parents=True, exist_ok=True)
-    with _alone(run.out):
+    with locked(run.out / ".lock", f"another run is writing to {run.out}; wait for it or use another --out"):
         manifest = _begin(run)
         finished = {info.index: info for info in map(read_info, shard_paths(run.out))}
         prefix = _prefix(finished)
@@ -77,17 +76,6 @@ def label_games(run: LabelRun, progress: Progress) -> Manifest:
         return _end(run, manifest, infos)
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """No second run in the same folder; the lock goes with the process, however it ends."""
-    with (folder / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UserError(f"another run is writing to {folder}; wait for it or use another --out") from error
-        yield
-
-
 def _begin(run: LabelRun) -> Manifest:
     manifest = Manifest(sources=describe_sources(list(run.sources)), options=_options(run), engine=_engine(run))
     earlier = read_manifest(run.out)
@@ -97,8 +85,7 @@ def _begin(run: LabelRun) -> Manifest:
         raise UserError(f"{run.out} has shards but no manifest; restore manifest.json or use another --out")
     else:
         manifest.write(run.out)
-    for leftover in run.out.glob(".*.tmp"):
-        leftover.unlink()
+    remove_leftovers(run.out)
     return manifest
 
 

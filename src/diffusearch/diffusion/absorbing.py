@@ -40,8 +40,8 @@ class Absorbing:
         x, noised = self.corrupt(batch.tokens, layout, t, generator)
         masks, counted = torch.from_numpy(layout.sizes), noised
         tried = batch.random_move[:, None]
-        if (config.growing > 0 or bool(tried.any())) and layout.horizon > 1:
-            grown = (torch.rand((len(t), 1), generator=generator) < config.growing) | tried
+        if (config.ply_by_ply > 0 or bool(tried.any())) and layout.horizon > 1:
+            grown = (torch.rand((len(t), 1), generator=generator) < config.ply_by_ply) | tried
             later, last = newest(layout, len(t), generator)
             if bool(tried.any()):
                 behind, state = first_state(layout)
@@ -51,13 +51,13 @@ class Absorbing:
         unknown = ~batch.known  # noised whatever t is, and without loss
         unknown[:, : layout.given_variables] = False
         x = torch.where(unknown, masks, x)
-        root = net.read_root(x, layout) if config.glance > 0 and net.prefix else None
+        root = net.read_root(x, layout) if config.root_policy > 0 and net.prefix else None
         hidden = net.hidden(x, layout, root)
         lambdas = time_weight(config.time_weight, t, self.timesteps)
         losses = cross_entropy(net.logits(hidden, layout, tokens=x), batch, layout, counted, lambdas, config)
         if root is not None and layout.horizon > 1:
             first = glance(net, batch, layout, config, root)
-            losses.total = losses.total + config.glance * first.total / layout.predicted
+            losses.total = losses.total + config.root_policy * first.total / layout.predicted
             losses.by_type["glance"], losses.action_hits = first.by_type["action"], first.action_hits
         return losses, hidden
 

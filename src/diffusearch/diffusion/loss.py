@@ -28,8 +28,8 @@ class LossConfig:
     raw_move: float = 0.1  # with legal_root: weight of the first move's loss over all moves, which teaches legality
     legality: float = 0.0  # weight of -log of the share of legal moves in the softmax of the first move over all
     full_noise: float = 0.0  # share of records trained at t = T
-    glance: float = 0.0  # weight of the first move at a glance: the root alone, nothing imagined behind it (prefix)
-    growing: float = 0.0  # share of records as the order "plies" meets them: all is clean but the last state or move
+    root_policy: float = 0.0  # weight of the first move from the root alone, with no future behind it (prefix)
+    ply_by_ply: float = 0.0  # share of records as the order "plies" meets them: all is clean but the last state or move
 
 
 @dataclass

@@ -33,7 +33,7 @@ from diffusearch.tokens.batch import masked
 from diffusearch.tokens.layout import JUDGES, Layout
 from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES
-from diffusearch.training.checkpoint import load_tensors, load_weights
+from diffusearch.training.checkpoint import load_denoiser
 from diffusearch.training.recipe import Recipe, load_recipe
 
 BATCH = 256  # positions, or states behind them, in one network call
@@ -74,11 +74,8 @@ class Run:
         if not (folder / "recipe.toml").is_file():
             raise UserError(f"{folder} is no run folder: give the folder that `diffusearch train` wrote")
         recipe = load_recipe(folder / "recipe.toml")
-        net = Denoiser(recipe.model)
         file = folder / "weights.safetensors"
-        weights, _ = load_tensors(file)
-        load_weights(net, weights, file)
-        return cls(recipe, net, sha256(file))
+        return cls(recipe, load_denoiser(recipe.model, file), sha256(file))
 
     def quantised(self) -> Run:
         """The same run with 8-bit weights in its trunk: faster on a CPU, not exact."""

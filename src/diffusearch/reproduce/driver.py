@@ -101,8 +101,8 @@ def _base(training: Training, setting: Setting) -> str:
 
 def _changes(training: Training, setting: Setting) -> tuple[str, ...]:
     """What --set changes in the base."""
+    from diffusearch.training.named_recipes import find_recipe
     from diffusearch.training.recipe import load_recipe
-    from diffusearch.training.shelf import find_recipe
 
     start = () if training.after is None else (f"start={setting.runs / training.after.name}",)
     changes = (f"name={training.name}", *start, *training.settings, *setting.settings)
@@ -114,8 +114,8 @@ def _changes(training: Training, setting: Setting) -> tuple[str, ...]:
 
 def resolved(training: Training, setting: Setting) -> Recipe:
     """The recipe of a run, with all changes."""
+    from diffusearch.training.named_recipes import find_recipe
     from diffusearch.training.recipe import load_recipe
-    from diffusearch.training.shelf import find_recipe
 
     return load_recipe(find_recipe(_base(training, setting)), _changes(training, setting))
 

@@ -1,17 +1,17 @@
-"""What a run keeps on disk, always whole: a checkpoint to go on from, and weights to play with.
+"""The files of a run folder, each written whole or not at all.
 
 recipe.toml              the resolved recipe
-checkpoint.safetensors   weights, average, optimiser state; step and seed (which fix RNG and data cursor)
+checkpoint.safetensors   weights, average, optimiser state; step and seed, from which random numbers and data follow
 weights.safetensors      the weights to use (the average where there is one)
-log.csv                  one line for each report
+log.csv                  one line for each figure of each report
+.lock                    locked while a run uses the folder
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,30 +21,64 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from diffusearch.errors import UserError
-from diffusearch.files import put_in_place
+from diffusearch.files import put_in_place, temporary_for
+from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.training.muon import Muon
 
 FORMAT = "diffusearch-1"
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, object]) -> None:
-    """Tensors and a few plain facts as one safetensors file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Write tensors and a few plain facts as one safetensors file, whole or not at all."""
+    temporary = temporary_for(path)
     contiguous = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    save_file(contiguous, temporary, metadata={"format": FORMAT, "about": json.dumps(about)})
-    put_in_place(temporary, path)
+    try:
+        save_file(contiguous, temporary, metadata={"format": FORMAT, "about": json.dumps(about)})
+        put_in_place(temporary, path)
+    except (OSError, SafetensorError) as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise UserError(f"{path} cannot be written ({reason}): free some space or choose another folder") from None
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, object]]:
-    """Read such a file; anything else is refused with the reason."""
+    """Read such a file; any other file is refused with the reason."""
     with _opened(path) as (file, about):
         return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 (no mapping)
 
 
 def load_facts(path: Path) -> dict[str, object]:
-    """The plain facts of such a file alone."""
+    """The plain facts of such a file; its tensors are not read."""
     with _opened(path) as (_, about):
         return about
+
+
+def load_shapes(path: Path) -> dict[str, torch.Size]:
+    """The names and shapes of the tensors in the file's header; the tensors are not read."""
+    with _opened(path) as (file, _):
+        return {name: torch.Size(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+
+
+def load_denoiser(config: ModelConfig, path: Path) -> Denoiser:
+    """The network of a configuration with the weights of a file.
+
+    Names and shapes are compared with the file's header before memory is used for any of them.
+    """
+    with torch.device("meta"):  # shapes without numbers
+        expected = {name: parameter.shape for name, parameter in Denoiser(config).named_parameters()}
+    check_fit(expected, load_shapes(path), path)
+    net = Denoiser(config)
+    load_weights(net, load_tensors(path)[0], path)
+    return net
+
+
+def count(about: dict[str, object], name: str, path: Path) -> int:
+    """A whole number among the facts of a file, 0 where it is missing."""
+    value = about.get(name) or 0
+    if not isinstance(value, int) or value < 0:
+        raise UserError(f"{path} is damaged ({name} is {str(value)[:40]!r}): take it from its source again")
+    return value
 
 
 @contextmanager
@@ -54,37 +88,46 @@ def _opened(path: Path) -> Iterator[tuple[Any, dict[str, object]]]:
             metadata = file.metadata() or {}
             if metadata.get("format") != FORMAT:
                 raise UserError(f"{path} was not written by diffusearch (format {metadata.get('format')!r})")
-            yield file, json.loads(metadata["about"])
+            about = json.loads(metadata["about"])
+            if not isinstance(about, dict):
+                raise ValueError("its facts are no table")
+            yield file, about
     except FileNotFoundError:
         raise UserError(f"{path} is not there: train first with `diffusearch train`") from None
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise UserError(f"{path} is damaged or no safetensors file ({error}): take it from its source again") from None
+    except (SafetensorError, OSError, KeyError, ValueError, RecursionError) as error:
+        reason = str(error)[:200]
+        raise UserError(f"{path} is damaged or no safetensors file ({reason}): take it from its source again") from None
 
 
-def check_fit(shapes: dict[str, torch.Size], tensors: dict[str, Tensor], path: Path) -> None:
-    """Refuse tensors whose names or shapes are not exactly these."""
-    missing, foreign = sorted(shapes.keys() - tensors.keys()), sorted(tensors.keys() - shapes.keys())
+def check_fit(expected: dict[str, torch.Size], found: dict[str, torch.Size], path: Path) -> None:
+    """Refuse tensors whose names or shapes are not exactly the expected ones."""
+    missing, foreign = sorted(expected.keys() - found.keys()), sorted(found.keys() - expected.keys())
     if missing or foreign:
         raise UserError(
             f"{path} does not fit the recipe: "
-            f"{len(missing)} weights missing {missing[:3]}, {len(foreign)} foreign {foreign[:3]}"
+            f"{len(missing)} weights missing {missing[:3]}, {len(foreign)} unknown {foreign[:3]}"
         )
-    for name, shape in shapes.items():
-        if shape != tensors[name].shape:
-            raise UserError(f"{path} does not fit the recipe: {name} is {list(tensors[name].shape)}, not {list(shape)}")
+    for name, shape in expected.items():
+        if shape != found[name]:
+            raise UserError(f"{path} does not fit the recipe: {name} is {list(found[name])}, not {list(shape)}")
 
 
 def load_weights(net: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
-    """Put weights into a network; names and shapes must fit exactly, and all must be numbers."""
+    """Put weights into a network; names and shapes must fit exactly, and all values must be finite."""
     own = dict(net.named_parameters())
-    check_fit({name: parameter.shape for name, parameter in own.items()}, weights, path)
+    check_fit(shapes(own), shapes(weights), path)
     if sick := next((name for name in own if not weights[name].isfinite().all()), None):
         raise UserError(
-            f"{path}: {sick!r} holds what is no number (nan or inf): copy it again, or train at a lower rate"
+            f"{path}: {sick!r} holds values that are no number (nan or inf): copy it again, or train at a lower rate"
         )
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(weights[name])
+
+
+def shapes(tensors: Mapping[str, Tensor]) -> dict[str, torch.Size]:
+    """The shape of each tensor."""
+    return {name: tensor.shape for name, tensor in tensors.items()}
 
 
 def optimiser_tensors(optimisers: list[torch.optim.Optimizer]) -> dict[str, Tensor]:
@@ -101,8 +144,8 @@ def restore_optimisers(optimisers: list[torch.optim.Optimizer], tensors: dict[st
     """The inverse of optimiser_tensors; the optimisers must be those that were saved."""
     states: list[dict[int, dict[str, Tensor]]] = [{} for _ in optimisers]
     for name, value in tensors.items():
-        _, owner, index, key = name.split(".", 3)
-        if int(owner) >= len(optimisers):
+        _, owner, index, key = (*name.split(".", 3), "", "", "")[:4]
+        if not (owner.isdecimal() and index.isdecimal() and int(owner) < len(optimisers)):
             raise UserError(f"{path} was written with another optimiser: resume with the recipe of the run")
         states[int(owner)].setdefault(int(index), {})[key] = value
     for optimiser, state in zip(optimisers, states, strict=True):
@@ -116,10 +159,10 @@ def restore_optimisers(optimisers: list[torch.optim.Optimizer], tensors: dict[st
 
 
 def start_from(net: nn.Module, run: Path) -> str:
-    """Begin with the weights of another run; says what was taken.
+    """Start with the weights of another run; says what was taken.
 
     Weights of the same name are taken whole, or their first rows where only the number of rows differs (a longer
-    horizon has more places). What the other run lacks keeps its fresh values.
+    horizon has more places). Weights that the other run lacks keep their initial values.
     """
     weights, _ = load_tensors(run / "weights.safetensors")
     taken = 0

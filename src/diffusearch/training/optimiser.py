@@ -9,11 +9,10 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
-from diffusearch.training.checkpoint import check_fit
+from diffusearch.training.checkpoint import check_fit, shapes
 from diffusearch.training.muon import Muon
-from diffusearch.training.recipe import OptimiserConfig
+from diffusearch.training.tables import OptimiserConfig
 
 
 def make_optimisers(net: Denoiser, config: OptimiserConfig) -> list[torch.optim.Optimizer]:
@@ -27,19 +26,17 @@ def make_optimisers(net: Denoiser, config: OptimiserConfig) -> list[torch.optim.
         rest = [p for p in everything if p.ndim < 2]
         groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": rest, "weight_decay": 0.0}]
         return [torch.optim.AdamW(groups, lr=config.rate, betas=betas, fused=True)]
-    if config.kind == "muon":
-        matrices = [p for name, p in net.named_parameters() if name.startswith("trunk.") and p.ndim == 2]
-        chosen = {id(p) for p in matrices}
-        rest = [p for p in everything if id(p) not in chosen]
-        return [
-            Muon(matrices, lr=config.rate, weight_decay=config.weight_decay),
-            torch.optim.AdamW(rest, lr=config.rate, betas=betas, weight_decay=0.0, fused=True),
-        ]
-    raise UserError(f"optimiser.kind {config.kind!r} is unknown: choose adam, adamw or muon")
+    matrices = [p for name, p in net.named_parameters() if name.startswith("trunk.") and p.ndim == 2]
+    chosen = {id(p) for p in matrices}
+    rest = [p for p in everything if id(p) not in chosen]
+    return [
+        Muon(matrices, lr=config.rate, weight_decay=config.weight_decay),
+        torch.optim.AdamW(rest, lr=config.rate, betas=betas, weight_decay=0.0, fused=True),
+    ]
 
 
 def rate_factor(step: int, total: int, config: OptimiserConfig) -> float:
-    """The learning rate of a step (from 0) as a share of the top rate."""
+    """The learning rate of a step (from 0) as a share of the highest rate."""
     if step < config.warmup:
         return (step + 1) / config.warmup
     progress = (step - config.warmup) / max(1, total - config.warmup)
@@ -47,13 +44,11 @@ def rate_factor(step: int, total: int, config: OptimiserConfig) -> float:
         return 0.5 * (1.0 + math.cos(math.pi * min(1.0, progress)))
     if config.schedule == "constant":
         return 1.0
-    if config.schedule == "decay":
-        return min(1.0, max(0.0, (1.0 - progress) / 0.2))
-    raise UserError(f"optimiser.schedule {config.schedule!r} is unknown: choose cosine, constant or decay")
+    return min(1.0, max(0.0, (1.0 - progress) / 0.2))  # "decay"
 
 
 class Average:
-    """Exponential moving average of the weights, with a short memory at the start."""
+    """Exponential moving average of the weights; the decay is smaller in the first steps."""
 
     def __init__(self, net: nn.Module, decay: float) -> None:
         self.decay = decay
@@ -61,7 +56,7 @@ class Average:
 
     def restore(self, weights: dict[str, Tensor], path: Path) -> None:
         """Take the averages of a checkpoint; names and shapes must fit exactly."""
-        check_fit({name: w.shape for name, w in self.weights.items()}, weights, path)
+        check_fit(shapes(self.weights), shapes(weights), path)
         self.weights = {name: weights[name].to(own.device) for name, own in self.weights.items()}
 
     @torch.no_grad()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from diffusearch.data.labelled import labelled_files, read_labelled
 from diffusearch.data.records import Line, Records, played, write_records
 from diffusearch.data.scores import Score, parse_actions, parse_values
 from diffusearch.errors import UserError
+from diffusearch.files import locked
 from diffusearch.tokens.values import value_bin
 from diffusearch.training.recipe import Recipe
 
@@ -42,15 +41,27 @@ def open_sources(recipe: Recipe, say: Say) -> tuple[list[Records], Records | Non
         if len(one) == 0:
             advice = "label with --actions" if by_action else "label more games"
             raise UserError(f"{one.folder} holds no record to train on: {advice}")
-    where = Path(data.validation or data.sources[0].path)
-    if not data.validation and _holds_records(where):
-        return records, None  # they have no split: all of them are learnt from
-    validation = records_of(where, horizon, "validation", data.cache, by_action, say)
-    return records, validation if len(validation) else None
+    validation = _validation(recipe, by_action, say)
+    return records, validation if validation is not None and len(validation) else None
 
 
-def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool, say: Say, ply: int = 0) -> Records:
-    """The records of a labelled set's split, or of a records folder as it is; replayed if that was not done yet."""
+def _validation(recipe: Recipe, by_action: bool, say: Say) -> Records | None:
+    """The whole of data.validation if that is given, else the validation split of the first source."""
+    data, horizon = recipe.data, recipe.model.horizon
+    if data.validation:
+        if any(source.path == data.validation for source in data.sources):
+            say(f"data.validation is {data.validation}, which is trained on too: its figures will be too high")
+        return records_of(Path(data.validation), horizon, None, data.cache, by_action, say)
+    first = Path(data.sources[0].path)
+    if _holds_records(first):
+        return None  # records have no split: all of them are trained on
+    return records_of(first, horizon, "validation", data.cache, by_action, say)
+
+
+def records_of(
+    path: Path, horizon: int, split: str | None, cache: str, by_action: bool, say: Say, ply: int = 0
+) -> Records:
+    """The records of a labelled set (one split or, for None, all rows), replayed on first use; or a records folder."""
     if ply < 0 or (ply and by_action):
         raise UserError(f"{path} cannot begin at ply {ply}: a line has plies from 0 on, and scored actions only ply 0")
     if _holds_records(path):
@@ -63,7 +74,8 @@ def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool
             raise UserError(f"{path} has horizon {records.horizon}, the model needs {horizon}: make it anew")
         return records
     fingerprint = _fingerprint(path)
-    name = f"records-h{horizon}-{split}" + ("-actions" if by_action else "") + (f"-ply{ply}" if ply else "")
+    rows = split or "all"
+    name = f"records-h{horizon}-{rows}" + ("-actions" if by_action else "") + (f"-ply{ply}" if ply else "")
     home = Path(cache) / fingerprint[:12] if cache else path if path.is_dir() else path.with_suffix(".records")
     folder = home / name
     try:
@@ -72,14 +84,20 @@ def records_of(path: Path, horizon: int, split: str, cache: str, by_action: bool
         raise UserError(f"cannot write records to {home} ({error.strerror}): set data.cache to a folder") from None
     if not os.access(home, os.W_OK):
         raise UserError(f"cannot write records to {home}: set data.cache to a folder of your own")
-    with _in_turn(home):  # two trainings on the same labels may begin at once
+    with locked(home / ".replaying"):  # two trainings on the same labels may begin at once: the second waits
         if _holds_records(folder):
             if json.loads((folder / "records.json").read_text())["source"] == fingerprint:
                 return Records(folder)
             shutil.rmtree(folder)  # the labels have changed since
-        say(f"replaying {path} ({split}, horizon {horizon}) to {folder}")
+        say(f"replaying {path} ({rows} rows, horizon {horizon}) to {folder}")
         lines, workers = lines_of(path, split, by_action, ply), os.cpu_count() or 1
-        count = write_records(lines, folder, horizon, workers=workers, source=fingerprint)
+        try:
+            count = write_records(lines, folder, horizon, workers=workers, source=fingerprint)
+        except OSError as error:
+            shutil.rmtree(folder.with_name(folder.name + ".partial"), ignore_errors=True)
+            raise UserError(
+                f"cannot write records to {folder} ({error.strerror}): free some space, or set data.cache to a folder"
+            ) from None
     say(f"{count} records")
     return Records(folder)
 
@@ -88,24 +106,16 @@ def _holds_records(path: Path) -> bool:
     return (path / "records.json").exists()
 
 
-@contextmanager
-def _in_turn(folder: Path) -> Iterator[None]:
-    """One process after another; the lock goes with the process, however it ends."""
-    with (folder / ".replaying").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _fingerprint(path: Path) -> str:
-    """Changes when the files of a labelled set do."""
+    """A hash that changes when the files of a labelled set change."""
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in labelled_files(path)]
     return hashlib.sha256(json.dumps([str(path.resolve()), facts]).encode()).hexdigest()
 
 
-def lines_of(path: Path, split: str, by_action: bool, ply: int = 0) -> Iterator[Line]:
-    """What a labelled set's split teaches: the oracle's line from each row, or (by action) every scored move alone.
+def lines_of(path: Path, split: str | None, by_action: bool, ply: int = 0) -> Iterator[Line]:
+    """The lines of a labelled set's split: the oracle's line of each row, or (by action) every scored move alone.
 
-    Lines begin at a ply of theirs; those that are over by then are left out.
+    Lines start at `ply`; lines that end before it are left out.
     """
     for row in read_labelled(path, split):
         if by_action:

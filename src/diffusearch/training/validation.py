@@ -1,4 +1,4 @@
-"""How good are the weights so far, on games that training never saw?"""
+"""Measures the weights so far on records that are not trained on."""
 
 from __future__ import annotations
 
@@ -19,16 +19,20 @@ from diffusearch.tokens.values import BIN_VALUES
 from diffusearch.training.log import Validation
 
 if TYPE_CHECKING:
-    from diffusearch.training.loop import Training
+    from diffusearch.training.state import Training
 
-_PIECE = 256  # records at a time; the first piece is also decoded in full
+_PIECE = 256  # records at a time; the first 256 are also decoded as the recipe says
 
 Tally = dict[str, tuple[Tensor, Tensor]]  # figure -> values [batch] and which of them count [batch]
 
 
 @torch.inference_mode()
 def validate(training: Training, records: Records, limit: int) -> Validation:
-    """Action accuracy in one step and decoded (256 records), raw legality, and value error, of the weights to use."""
+    """Measure the weights to use on the first `limit` records.
+
+    Move accuracy in one step, raw legality and value error; on the first 256 records also the accuracy of the move and
+    of the next state, decoded with the recipe's [decoding] at the model's whole horizon.
+    """
     sums: dict[str, list[float]] = {}
     count = min(limit, len(records))
     with weights_to_use(training):
@@ -44,7 +48,7 @@ def validate(training: Training, records: Records, limit: int) -> Validation:
 
 @contextmanager
 def weights_to_use(training: Training) -> Iterator[None]:
-    """The network holds the weights to use for a while (the average where there is one)."""
+    """A context in which the network has the weights to use (the average where there is one)."""
     net, chosen = training.net, training.weights()
     kept = {name: p.detach().clone() for name, p in net.named_parameters()}
     try:
@@ -63,7 +67,7 @@ def _measure(training: Training, batch: Batch, decode: bool) -> Tally:
     if action is None or action.given:
         return _value(training, batch)
     target, known = batch.tokens[:, action.start], batch.known[:, action.start]
-    once = _sample(training, batch, layout.truncated(min(training.recipe.trained_horizons)), 1)
+    once = _sample(training, batch, layout.truncated(min(training.recipe.trained_horizons)), Decoding(steps=1))
     assert once.raw_move_logits is not None
     assert once.move_log_probabilities is not None
     raw = once.raw_move_logits.argmax(-1, keepdim=True)
@@ -76,21 +80,31 @@ def _measure(training: Training, batch: Batch, decode: bool) -> Tally:
     if once.value_logits is not None:
         out["value error"] = (_value_error(once.value_logits, batch.value.clamp(min=0)), batch.value >= 0)
     if decode and layout.predicted > 1:
-        full = _sample(training, batch, layout, training.process.timesteps)
-        hit = full.tokens[:, action.start] == target
+        tokens = _likeliest(_sample(training, batch, layout, training.recipe.decoding), len(target))
+        hit = tokens[:, action.start] == target
         out["decoded accuracy"] = (hit, known)
         state = layout.segment("s", 1)
-        if state is not None:  # of the right moves: does the next state come out whole?
+        if state is not None:  # where the move is right: is every variable of the next state right?
             span = slice(state.start, state.start + len(layout.encoding.slots))
-            right = (full.tokens[:, span] == batch.tokens[:, span]).all(1)
+            right = (tokens[:, span] == batch.tokens[:, span]).all(1)
             out["decoded next state right"] = (right, hit & batch.known[:, state.start])
     return out
 
 
-def _sample(training: Training, batch: Batch, layout: Layout, steps: int) -> Sample:
-    given = batch.tokens[:, : layout.given_variables]
+def _sample(training: Training, batch: Batch, layout: Layout, decoding: Decoding) -> Sample:
+    """Denoised records, `decoding.imaginations` next to each other for each record."""
+    times = decoding.imaginations
+    given = batch.tokens[:, : layout.given_variables].repeat_interleave(times, 0)
+    allowed = batch.legal.repeat_interleave(times, 0)
     generator = torch.Generator().manual_seed(0)
-    return training.process.sample(training.net, given, layout, Decoding(steps=steps), generator, batch.legal)
+    return training.process.sample(training.net, given, layout, decoding, generator, allowed)
+
+
+def _likeliest(sample: Sample, records: int) -> Tensor:
+    """[records, variables]: of the samples of each record the one with the highest joint probability."""
+    best = sample.log_probability.view(records, -1).argmax(1, keepdim=True)[..., None]
+    tokens = sample.tokens.view(records, -1, sample.tokens.shape[1])
+    return tokens.gather(1, best.expand(-1, -1, tokens.shape[2])).squeeze(1)
 
 
 def _value(training: Training, batch: Batch) -> Tally:
