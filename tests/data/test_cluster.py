@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from diffusearch.data.engine import Budget
+from diffusearch.data.label_run import LabelRun, label_games
 from diffusearch.data.labelling import LabelSettings
 from diffusearch.data.oracle import OracleSettings
 from diffusearch.data.plan import Choice
-from diffusearch.data.run import LabelRun, label_games
+from diffusearch.data.uci_process import SearchBudget
 
 pytest.importorskip("ray")
 
@@ -44,7 +44,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
 
     marker = tmp_path / "killed"
     marker.touch()  # nobody is killed in the local run, which says what the records should be
-    oracle = OracleSettings(engine(tmp_path, marker), Budget(nodes=1), Budget(nodes=1))
+    oracle = OracleSettings(engine(tmp_path, marker), SearchBudget(nodes=1), SearchBudget(nodes=1))
     choice = Choice(per_game=2, limit_games=10, horizon=2, shard=5)
     run = LabelRun((str(GAMES),), tmp_path / "local", choice, LabelSettings("relabel", 2, oracle=oracle))
     label_games(run, lambda _: None)

@@ -162,7 +162,7 @@ def _greedy(text: AgentText, options: dict[str, Any]) -> Agent:
 
 def _stockfish(text: AgentText, options: dict[str, Any]) -> Agent:
     from diffusearch.agents.engine import EngineAgent, limit_from
-    from diffusearch.data.engine import find_engine
+    from diffusearch.data.uci_process import find_engine
 
     if options["elo"] is not None and options["skill"] is not None:
         raise UserError(f"agent '{text.whole}' has both elo and skill; Stockfish heeds only one, keep one of them")

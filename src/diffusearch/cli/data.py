@@ -53,13 +53,13 @@ def label(
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from diffusearch.data.engine import Budget, find_engine
     from diffusearch.data.filters import HeaderFilter
     from diffusearch.data.games import is_puzzles
+    from diffusearch.data.label_run import LabelRun, label_games
     from diffusearch.data.labelling import LabelSettings
     from diffusearch.data.oracle import OracleSettings
     from diffusearch.data.plan import Choice
-    from diffusearch.data.run import LabelRun, label_games
+    from diffusearch.data.uci_process import SearchBudget, find_engine
 
     if future is None:  # a puzzle's solution is its label; a human game's moves are not
         future = "played" if all(map(is_puzzles, games)) else "relabel"
@@ -67,9 +67,9 @@ def label(
     if future != "played":
         if nodes is None and depth is None and seconds is None:
             nodes = 10_000
-        budget = Budget(nodes, depth, seconds)
+        budget = SearchBudget(nodes, depth, seconds)
         if extend_nodes is not None or budget.nodes is not None:
-            extend = Budget(nodes=extend_nodes or max(1, (budget.nodes or 0) // 5))
+            extend = SearchBudget(nodes=extend_nodes or max(1, (budget.nodes or 0) // 5))
         else:
             extend = budget
         oracle = OracleSettings(find_engine(engine), budget, extend, hash_mb, timeout)
@@ -118,8 +118,8 @@ def selfplay(
     from rich.console import Console
     from rich.progress import track
 
-    from diffusearch.data.engine import find_engine
     from diffusearch.data.selfplay import play_games
+    from diffusearch.data.uci_process import find_engine
     from diffusearch.files import write_whole
 
     if games < 1 or nodes < 1:

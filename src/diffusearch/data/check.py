@@ -11,7 +11,7 @@ import chess
 from diffusearch.data.labelled import labelled_files, read_labelled
 from diffusearch.data.labelling import Row
 from diffusearch.data.manifest import read_manifest
-from diffusearch.data.positions import SPLITS, PositionSet, over, position_key
+from diffusearch.data.root_positions import SPLITS, PositionSet, over, position_key
 from diffusearch.data.scores import Score, parse_actions, parse_values
 from diffusearch.data.streams import sha256
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from diffusearch.data.labelling import Labeller, LabelSettings, Row
-from diffusearch.data.tasks import ShardTask
-from diffusearch.data.workers import Progress
+from diffusearch.data.local_workers import Progress
+from diffusearch.data.plan import ShardTask
 from diffusearch.errors import UserError
 
 RETRIES = 5  # of a shard whose worker or machine died

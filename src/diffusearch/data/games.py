@@ -1,7 +1,7 @@
 """One shape for every source of positions: a line of moves, and the plies of it that may become records.
 
 A human game, an engine's game, a puzzle's solution and a labelled record all are a start position and moves.
-Each source yields entries; an entry is read into a `Game` only when it is its turn, or refused with a reason.
+Each source yields entries; an entry is read into a `SourceGame` only when it is its turn, or refused with a reason.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Dropped(Exception):
 
 
 @dataclass(frozen=True)
-class Game:
+class SourceGame:
     """A line of moves with what its records need to know of it."""
 
     pool: str
@@ -43,14 +43,14 @@ class Game:
     split: str | None = None  # where the source has fixed it
 
 
-class Entry(Protocol):
+class SourceEntry(Protocol):
     """One game of a source, unread."""
 
     @property
     def text(self) -> str:
         """As it stands in the source."""
 
-    def read(self, wanted: HeaderFilter) -> Game:
+    def read(self, wanted: HeaderFilter) -> SourceGame:
         """The game; raises Dropped or pgn.Broken."""
 
 
@@ -65,7 +65,7 @@ class PgnEntry:
     def text(self) -> str:
         return self.raw.text
 
-    def read(self, wanted: HeaderFilter) -> Game:
+    def read(self, wanted: HeaderFilter) -> SourceGame:
         headers = self.raw.headers()
         if reason := wanted.why_dropped(headers):
             raise Dropped(reason)
@@ -73,7 +73,7 @@ class PgnEntry:
         ratings = [r for r in (number(headers.get("WhiteElo")), number(headers.get("BlackElo"))) if r is not None]
         book = number(headers.get("BookPlies"))
         skipped = (BOOK_PLIES if book is None else book) if self.own_plies else 0
-        return Game(
+        return SourceGame(
             pool=self.pool,
             index=self.index,
             key=line.start.fen() + " " + " ".join(map(chess.Move.uci, line.moves)),
@@ -97,7 +97,7 @@ class PuzzleEntry:
     def text(self) -> str:
         return json.dumps(self.row)
 
-    def read(self, wanted: HeaderFilter) -> Game:
+    def read(self, wanted: HeaderFilter) -> SourceGame:
         rating = number(self.row.get("Rating"))
         if wanted.min_rating is not None and (rating is None or rating < wanted.min_rating):
             raise Dropped("rating")
@@ -106,7 +106,7 @@ class PuzzleEntry:
         start, moves = _replay(self.row["FEN"] or "", self.row["Moves"] or "")  # a short row has None
         if len(moves) < 2:
             raise pgn.Broken("no moves")
-        return Game(
+        return SourceGame(
             pool=self.pool,
             index=self.index,
             key=self.row["PuzzleId"],
@@ -128,12 +128,12 @@ class RecordEntry:
     def text(self) -> str:
         return json.dumps(self.row)
 
-    def read(self, wanted: HeaderFilter) -> Game:
+    def read(self, wanted: HeaderFilter) -> SourceGame:
         line = self.row["line"].split()[:1] if self.row["states"] else [self.row["line"]]  # a world without dynamics
         start, moves = _replay(self.row["fen"], " ".join(line))
         if not moves:
             raise pgn.Broken("no moves")
-        return Game(
+        return SourceGame(
             pool=self.row["pool"],
             index=self.row["game"],
             key=f"{self.row['pool']}:{self.row['game']}",
@@ -167,7 +167,7 @@ def _replay(fen: str, line: str) -> tuple[chess.Board, tuple[chess.Move, ...]]:
     return start, tuple(moves)
 
 
-def entries(path: str, own_plies: bool) -> Iterator[Entry]:
+def entries(path: str, own_plies: bool) -> Iterator[SourceEntry]:
     """All games of a source in order; raises pgn.Broken("damaged archive") where its bytes give out."""
     if is_labelled(path):
         from diffusearch.data.labelled import read_labelled

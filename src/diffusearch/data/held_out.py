@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import Game, entries
+from diffusearch.data.games import SourceGame, entries
 from diffusearch.data.pgn import Broken
 from diffusearch.data.records import Records
 from diffusearch.errors import UserError
@@ -67,7 +67,7 @@ def boards_in(path: str) -> Iterator[chess.Board]:
         raise UserError(f"{path} holds no position: name a file that does, or leave it out")
 
 
-def _positions(game: Game) -> Iterator[chess.Board]:
+def _positions(game: SourceGame) -> Iterator[chess.Board]:
     board = game.start.copy(stack=False)
     for ply, move in enumerate(game.moves):
         if ply in game.plies:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from diffusearch.data.labelling import Row
-from diffusearch.data.positions import SPLITS, over, split_of
+from diffusearch.data.root_positions import SPLITS, over, split_of
 from diffusearch.data.shards import SCHEMA
 from diffusearch.data.streams import bare_name
 from diffusearch.errors import UserError

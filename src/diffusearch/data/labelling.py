@@ -12,11 +12,11 @@ from typing import Any
 
 import chess
 
-from diffusearch.data import futures
-from diffusearch.data.engine import Budget, EngineFault
-from diffusearch.data.futures import Future
+from diffusearch.data import future_policies
+from diffusearch.data.future_policies import Future
 from diffusearch.data.oracle import Answer, Oracle, OracleSettings
-from diffusearch.data.positions import Position
+from diffusearch.data.root_positions import RootPosition
+from diffusearch.data.uci_process import EngineFault, SearchBudget
 from diffusearch.errors import UserError
 
 FUTURES = ("relabel", "pv", "random", "random-world", "played")
@@ -51,11 +51,11 @@ class Labeller:
         if self._oracle is not None:
             self._oracle.close()
 
-    def label(self, positions: Sequence[Position]) -> Iterator[Row]:
+    def label(self, positions: Sequence[RootPosition]) -> Iterator[Row]:
         """One row for each position, in order; a fault of the engine is retried once, then recorded."""
         if self._oracle is None:
             for position in positions:
-                yield _row(position, self.settings, None, futures.played(position))
+                yield _row(position, self.settings, None, future_policies.played(position))
             return
         failures = 0
         others = [position.fen for position in positions]
@@ -76,9 +76,9 @@ class Labeller:
             yield row
 
 
-def _attempt(position: Position, settings: LabelSettings, oracle: Oracle, others: Sequence[str]) -> Row:
+def _attempt(position: RootPosition, settings: LabelSettings, oracle: Oracle, others: Sequence[str]) -> Row:
     board = chess.Board(position.fen)
-    budget: Budget = oracle.settings.budget
+    budget: SearchBudget = oracle.settings.budget
     ask_root = oracle.ask_all if settings.actions else oracle.ask
 
     def ask(root: chess.Board) -> Answer:
@@ -87,18 +87,18 @@ def _attempt(position: Position, settings: LabelSettings, oracle: Oracle, others
     # Its own generator for each position: a draw does not depend on who labelled what before.
     rng = random.Random(f"{settings.seed} {position.fen}")
     if settings.future == "relabel":
-        answer, future = futures.relabel(board, settings.horizon, ask, oracle)
+        answer, future = future_policies.relabel(board, settings.horizon, ask, oracle)
     elif settings.future == "pv":
-        answer, future = futures.principal(board, settings.horizon, ask, oracle)
+        answer, future = future_policies.principal(board, settings.horizon, ask, oracle)
     elif settings.future == "random":
-        answer, future = futures.randomly(board, settings.horizon, ask, rng)
+        answer, future = future_policies.randomly(board, settings.horizon, ask, rng)
     else:
-        answer, future = futures.random_world(board, settings.horizon, ask, rng, others)
+        answer, future = future_policies.random_world(board, settings.horizon, ask, rng, others)
     return _row(position, settings, answer, future)
 
 
 def _row(
-    position: Position, settings: LabelSettings, answer: Answer | None, future: Future, failed: str | None = None
+    position: RootPosition, settings: LabelSettings, answer: Answer | None, future: Future, failed: str | None = None
 ) -> Row:
     actions = answer.actions if answer else {}
     return {

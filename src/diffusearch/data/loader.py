@@ -145,5 +145,5 @@ def tokenise(arrays: dict[str, npt.NDArray[Any]], layout: Layout) -> Batch:
         torch.from_numpy(known),
         torch.from_numpy(legal),
         torch.from_numpy(np.where(value == UNKNOWN, -1, value)),
-        torch.from_numpy(arrays.get("tried", np.zeros(count, dtype=bool))),
+        torch.from_numpy(arrays.get("random_move", np.zeros(count, dtype=bool))),
     )

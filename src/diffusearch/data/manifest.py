@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from diffusearch.data.plan import ShardInfo
 from diffusearch.data.shards import FORMAT
 from diffusearch.data.streams import STDIN, pool_name, sha256
-from diffusearch.data.tasks import ShardInfo
 from diffusearch.errors import UserError
 from diffusearch.files import write_whole
 

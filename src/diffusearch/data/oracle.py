@@ -12,8 +12,8 @@ from typing import Any
 
 import chess
 
-from diffusearch.data.engine import Analysis, Budget, EngineFault, UciEngine
 from diffusearch.data.scores import Score
+from diffusearch.data.uci_process import Analysis, EngineFault, SearchBudget, UciEngine
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class OracleSettings:
     """Which engine, and how it is run."""
 
     engine: str  # path
-    budget: Budget  # of a search; for every legal move where all are valued
-    extend: Budget  # of the cheaper searches that lengthen a short principal variation
+    budget: SearchBudget  # of a search; for every legal move where all are valued
+    extend: SearchBudget  # of the cheaper searches that lengthen a short principal variation
     hash_mb: int = 16
     timeout: float = 60.0  # seconds for one search before the engine counts as hung
 
@@ -49,7 +49,7 @@ class Oracle:
         self.settings = settings
         self._engine: UciEngine | None = None
 
-    def ask(self, board: chess.Board, budget: Budget, length: int = 1) -> Answer:
+    def ask(self, board: chess.Board, budget: SearchBudget, length: int = 1) -> Answer:
         """Best action and value, with a line of at most `length` moves; raises EngineFault."""
         analysis = self._search(board, budget, 1)
         try:
@@ -58,7 +58,7 @@ class Oracle:
             self.close()
             raise
 
-    def ask_all(self, board: chess.Board, budget: Budget, length: int = 1) -> Answer:
+    def ask_all(self, board: chess.Board, budget: SearchBudget, length: int = 1) -> Answer:
         """The same with the value of every legal action; the budget is for each of them."""
         legal = {move.uci() for move in board.legal_moves}
         analysis = self._search(board, budget.times(len(legal)), len(legal))
@@ -98,7 +98,7 @@ class Oracle:
             self._engine = UciEngine(self.settings.engine, self.settings.options, self.settings.timeout)
         return self._engine
 
-    def _search(self, board: chess.Board, budget: Budget, multipv: int) -> Analysis:
+    def _search(self, board: chess.Board, budget: SearchBudget, multipv: int) -> Analysis:
         try:
             return self._running().search(board.fen(), budget, multipv)
         except EngineFault:

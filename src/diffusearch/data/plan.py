@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import Dropped, Entry, entries
+from diffusearch.data.games import Dropped, SourceEntry, entries
 from diffusearch.data.pgn import Broken
-from diffusearch.data.positions import Position, PositionSet, choose, position_key
-from diffusearch.data.tasks import ShardInfo, ShardTask
+from diffusearch.data.root_positions import PositionSet, RootPosition, choose, position_key
 from diffusearch.errors import UserError
 
 # Names of counts; broken and dropped games have "broken: reason" and "dropped: bound".
@@ -36,6 +35,28 @@ class Choice:
     shard: int = 2048  # positions a shard, at least
 
 
+@dataclass(frozen=True)
+class ShardInfo:
+    """What a shard covers."""
+
+    index: int
+    entries_end: int  # games of all sources together that are read when the shard is full
+    digest: str  # of the text of all these games
+    counts: Counter[str]
+
+    @property
+    def file(self) -> str:
+        return f"shard-{self.index:06d}.parquet"
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """Positions to label, and what the shard will say about itself."""
+
+    info: ShardInfo
+    positions: tuple[RootPosition, ...]
+
+
 def plan(sources: Sequence[str], choice: Choice, done: Sequence[ShardInfo], seen: PositionSet) -> Iterator[ShardTask]:
     """All shards after the first `len(done)` ones, whose positions `seen` holds already."""
     stream = _stream(sources, choice.own_plies)
@@ -43,7 +64,7 @@ def plan(sources: Sequence[str], choice: Choice, done: Sequence[ShardInfo], seen
     kept = sum(info.counts[KEPT] for info in done)
     number = _skip(stream, done[-1], hasher) if done else 0
     index = len(done)
-    positions: list[Position] = []
+    positions: list[RootPosition] = []
     counts: Counter[str] = Counter()
     for entry in stream:
         if choice.limit_games is not None and kept >= choice.limit_games:
@@ -57,7 +78,7 @@ def plan(sources: Sequence[str], choice: Choice, done: Sequence[ShardInfo], seen
         yield ShardTask(ShardInfo(index, number, hasher.hexdigest(), counts), tuple(positions))
 
 
-def _stream(sources: Iterable[str], own_plies: bool) -> Iterator[Entry | Broken]:
+def _stream(sources: Iterable[str], own_plies: bool) -> Iterator[SourceEntry | Broken]:
     """Entries of all sources; a source whose bytes give out ends with a Broken, and the next one follows."""
     for path in sources:
         try:
@@ -66,7 +87,7 @@ def _stream(sources: Iterable[str], own_plies: bool) -> Iterator[Entry | Broken]
             yield broken
 
 
-def _skip(stream: Iterator[Entry | Broken], last: ShardInfo, hasher: hashlib.blake2b) -> int:
+def _skip(stream: Iterator[SourceEntry | Broken], last: ShardInfo, hasher: hashlib.blake2b) -> int:
     """Pass over what the finished shards cover, and see that it is still the same text."""
     number = 0
     while number < last.entries_end and (entry := next(stream, None)) is not None:
@@ -81,10 +102,10 @@ def _skip(stream: Iterator[Entry | Broken], last: ShardInfo, hasher: hashlib.bla
 
 
 def _take(
-    entry: Entry | Broken,
+    entry: SourceEntry | Broken,
     choice: Choice,
     seen: PositionSet,
-    positions: list[Position],
+    positions: list[RootPosition],
     counts: Counter[str],
     hasher: hashlib.blake2b,
 ) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import chess
 import chess.pgn
 
-from diffusearch.data.engine import Budget, EngineFault, UciEngine
+from diffusearch.data.uci_process import EngineFault, SearchBudget, UciEngine
 from diffusearch.errors import UserError
 
 OPENING_PLIES = 6
@@ -49,7 +49,7 @@ def _random(board: chess.Board, rng: random.Random) -> chess.Move:
 
 
 def _weak(board: chess.Board, player: UciEngine, nodes: int, rng: random.Random) -> chess.Move:
-    analysis = player.search(board.fen(), Budget(nodes=nodes), min(CHOICES, board.legal_moves.count()))
+    analysis = player.search(board.fen(), SearchBudget(nodes=nodes), min(CHOICES, board.legal_moves.count()))
     scores = [max(-2000, min(2000, variation.score.order())) for variation in analysis.variations]
     weights = [math.exp((score - max(scores)) / SPREAD) for score in scores]
     chosen = rng.choices(analysis.variations, weights)[0]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from diffusearch.data.labelling import Row
-from diffusearch.data.tasks import ShardInfo
+from diffusearch.data.plan import ShardInfo
 from diffusearch.errors import UserError
 from diffusearch.files import write_whole
 

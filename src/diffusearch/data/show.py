@@ -11,7 +11,7 @@ import chess.svg
 
 from diffusearch.data.labelled import read_labelled
 from diffusearch.data.labelling import Row
-from diffusearch.data.positions import PositionSet, position_key
+from diffusearch.data.root_positions import PositionSet, position_key
 from diffusearch.tokens.values import win_probability
 
 RATING_BAND = 200

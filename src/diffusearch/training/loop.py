@@ -20,8 +20,8 @@ import torch.distributed as dist
 import torch.nn.functional as F
 
 from diffusearch.data.loader import Batch, Mixture, mirrored, tokenise
+from diffusearch.data.random_moves import play_random_moves
 from diffusearch.data.records import Records
-from diffusearch.data.tried import try_moves
 from diffusearch.diffusion.process import make_process
 from diffusearch.errors import UserError
 from diffusearch.files import write_whole
@@ -129,7 +129,7 @@ class Training:
             arrays = mirrored(arrays, rng.random(len(arrays["known"])) < 0.5)
         layout = self.net.layout.truncated(self.horizon(step))
         if self.recipe.data.tried and layout.segment("s", 1) is not None:
-            arrays = try_moves(arrays, self.recipe.data.tried, rng)
+            arrays = play_random_moves(arrays, self.recipe.data.tried, rng)
         return tokenise(arrays, layout)
 
     def take_step(self) -> Report:

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from diffusearch.data import run as run_module
-from diffusearch.data.engine import Budget
+from diffusearch.data import label_run
 from diffusearch.data.filters import HeaderFilter
+from diffusearch.data.label_run import LabelRun, label_games
 from diffusearch.data.labelled import read_labelled
 from diffusearch.data.labelling import LabelSettings
 from diffusearch.data.oracle import OracleSettings
 from diffusearch.data.plan import Choice
-from diffusearch.data.run import LabelRun, label_games
+from diffusearch.data.uci_process import SearchBudget
 from diffusearch.errors import UserError
 
 GAMES = Path(__file__).parents[1] / "fixtures" / "games.pgn"
@@ -29,7 +29,7 @@ MakeEngine = Callable[..., str]
 
 
 def make_run(engine: str, out: Path, **changes: object) -> LabelRun:
-    oracle = OracleSettings(engine, Budget(nodes=1), Budget(nodes=1))
+    oracle = OracleSettings(engine, SearchBudget(nodes=1), SearchBudget(nodes=1))
     choice = Choice(per_game=2, limit_games=14, horizon=2, shard=4)
     return replace(LabelRun((str(GAMES),), out, choice, LabelSettings("relabel", 2, oracle=oracle)), **changes)  # type: ignore[arg-type]
 
@@ -144,19 +144,19 @@ def test_killed_at_random_moments_it_continues(
 def test_a_worker_that_is_killed_is_replaced(
     whole: dict[str, bytes], make_engine: MakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from diffusearch.data import workers
+    from diffusearch.data import local_workers
 
     killed: list[int] = []
-    receive = workers._Worker.receive
+    receive = local_workers._Worker.receive
 
-    def receive_and_kill(worker: workers._Worker, progress: workers.Progress) -> object:
+    def receive_and_kill(worker: local_workers._Worker, progress: local_workers.Progress) -> object:
         rows = receive(worker, progress)
         if worker.labelled == 2 and len(killed) < 3 and worker.process.pid is not None:
             killed.append(worker.process.pid)
             os.kill(worker.process.pid, signal.SIGKILL)
         return rows
 
-    monkeypatch.setattr(workers._Worker, "receive", receive_and_kill)
+    monkeypatch.setattr(local_workers._Worker, "receive", receive_and_kill)
     progress: list[int] = []
     manifest = label_games(make_run(make_engine(), tmp_path / "out", workers=2), progress.append)
     assert len(killed) == 3
@@ -188,7 +188,7 @@ def test_a_stream_that_changed_does_not_continue_a_run(
     changed = tmp_path / "games.pgn"
     changed.write_text(GAMES.read_text().replace("1. Na3 f5", "1. Nc3 f5", 1))
     monkeypatch.setattr(
-        run_module,
+        label_run,
         "describe_sources",
         lambda _: json.loads((tmp_path / "out" / "manifest.json").read_text())["sources"],
     )
@@ -197,7 +197,7 @@ def test_a_stream_that_changed_does_not_continue_a_run(
 
 
 def test_two_runs_do_not_share_a_folder(make_engine: MakeEngine, tmp_path: Path) -> None:
-    with run_module._alone(tmp_path), pytest.raises(UserError, match="another run"):
+    with label_run._alone(tmp_path), pytest.raises(UserError, match="another run"):
         label_games(make_run(make_engine(), tmp_path), silent)
 
 
@@ -250,7 +250,7 @@ def test_stockfish_labels_repeat_with_any_number_of_workers(stockfish: str, tmp_
         run = make_run(
             stockfish, tmp_path / str(workers), workers=workers, choice=Choice(per_game=1, limit_games=8, shard=4)
         )
-        oracle = OracleSettings(stockfish, Budget(nodes=300), Budget(nodes=100))
+        oracle = OracleSettings(stockfish, SearchBudget(nodes=300), SearchBudget(nodes=100))
         label_games(replace(run, settings=LabelSettings("pv", 4, True, oracle=oracle)), silent)
         runs.append(files(tmp_path / str(workers)))
     assert runs[0] == runs[1]

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import chess
 
-from diffusearch.data.games import Game
+from diffusearch.data.games import SourceGame
 
 SPLITS = ("train", "validation", "test")
 _SHARES = {"test": 5, "validation": 5}  # per cent of the games; the rest is for training
 
 
 @dataclass(frozen=True)
-class Position:
+class RootPosition:
     """One root state, and what its source knows about it."""
 
     fen: str
@@ -46,7 +46,7 @@ def position_key(fen: str) -> int:
     return int.from_bytes(hashlib.blake2b(identity.encode(), digest_size=8).digest())
 
 
-def choose(game: Game, per_game: int | None, skip_plies: int, horizon: int, seed: int) -> list[Position]:
+def choose(game: SourceGame, per_game: int | None, skip_plies: int, horizon: int, seed: int) -> list[RootPosition]:
     """The game's positions to label, in the order they were played: all of them, or `per_game` drawn at random.
 
     The draw depends on the game and the seed alone, so it does not move when the file around the game does.
@@ -63,7 +63,7 @@ def choose(game: Game, per_game: int | None, skip_plies: int, horizon: int, seed
         # A game may go on after a dead position (bare kings); nothing is left to decide there.
         if ply in wanted and not over(board):
             chosen.append(
-                Position(
+                RootPosition(
                     fen=board.fen(),
                     pool=game.pool,
                     game=game.index,
@@ -86,8 +86,8 @@ def over(board: chess.Board) -> bool:
     return board.outcome() is not None
 
 
-def _ending(position: Position) -> Position:
-    return Position(**{**position.__dict__, "ended": True})
+def _ending(position: RootPosition) -> RootPosition:
+    return RootPosition(**{**position.__dict__, "ended": True})
 
 
 class PositionSet:

@@ -14,17 +14,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from diffusearch.data.engine import EngineFault
 from diffusearch.data.labelled import labelled_files
 from diffusearch.data.labelling import FUTURES, LabelSettings
+from diffusearch.data.local_workers import Progress, label_here, label_locally
 from diffusearch.data.manifest import Manifest, describe_shard, describe_sources, read_manifest
 from diffusearch.data.oracle import Oracle
-from diffusearch.data.plan import Choice, plan
-from diffusearch.data.positions import PositionSet, position_key
+from diffusearch.data.plan import Choice, ShardInfo, ShardTask, plan
+from diffusearch.data.root_positions import PositionSet, position_key
 from diffusearch.data.shards import read_column, read_info, shard_paths, write_shard
 from diffusearch.data.streams import sha256
-from diffusearch.data.tasks import ShardInfo, ShardTask
-from diffusearch.data.workers import Progress, label_here, label_locally
+from diffusearch.data.uci_process import EngineFault
 from diffusearch.errors import UserError
 
 

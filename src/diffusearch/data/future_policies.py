@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import chess
 
 from diffusearch.data.oracle import Answer, Oracle
-from diffusearch.data.positions import Position, over
+from diffusearch.data.root_positions import RootPosition, over
 from diffusearch.data.scores import Score
 
 
@@ -92,6 +92,6 @@ def random_world(
     return root, future
 
 
-def played(position: Position) -> Future:
+def played(position: RootPosition) -> Future:
     """The source's own moves."""
     return Future([chess.Move.from_uci(text) for text in position.continuation], ended=position.ended)

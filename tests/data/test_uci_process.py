@@ -8,29 +8,28 @@ from pathlib import Path
 import chess
 import pytest
 
-from diffusearch.data import engine as engine_module
-from diffusearch.data import labelling
-from diffusearch.data.engine import Budget, EngineFault, UciEngine, find_engine
+from diffusearch.data import labelling, uci_process
 from diffusearch.data.labelling import Labeller, LabelSettings, Row
 from diffusearch.data.oracle import Oracle, OracleSettings
-from diffusearch.data.positions import Position
+from diffusearch.data.root_positions import RootPosition
+from diffusearch.data.uci_process import EngineFault, SearchBudget, UciEngine, find_engine
 from diffusearch.errors import UserError
 
 START = chess.STARTING_FEN
 OTHER = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 
 
-def label_all(positions: list[Position], settings: LabelSettings) -> list[Row]:
+def label_all(positions: list[RootPosition], settings: LabelSettings) -> list[Row]:
     with Labeller(settings) as labeller:
         return list(labeller.label(positions))
 
 
-def position(fen: str) -> Position:
-    return Position(fen, "p", 0, 0, "e2e4", None, "train")
+def position(fen: str) -> RootPosition:
+    return RootPosition(fen, "p", 0, 0, "e2e4", None, "train")
 
 
 def settings(engine: str, timeout: float = 60.0) -> OracleSettings:
-    return OracleSettings(engine, Budget(nodes=1), Budget(nodes=1), timeout=timeout)
+    return OracleSettings(engine, SearchBudget(nodes=1), SearchBudget(nodes=1), timeout=timeout)
 
 
 BAD = {
@@ -80,7 +79,7 @@ def test_an_engine_that_does_not_start_is_a_fault(
 ) -> None:
     with pytest.raises(EngineFault, match="crashed"):
         UciEngine(make_engine("dead"), {}, 1.0)
-    monkeypatch.setattr(engine_module, "START_SECONDS", 0.5)
+    monkeypatch.setattr(uci_process, "START_SECONDS", 0.5)
     with pytest.raises(EngineFault, match="hung"):
         UciEngine(make_engine("mute"), {}, 1.0)
 
@@ -105,20 +104,20 @@ def test_options_that_the_engine_lacks_are_not_set(make_engine: Callable[..., st
 
 
 def test_budgets_name_exactly_one_limit() -> None:
-    assert Budget(nodes=5).times(3) == Budget(nodes=15)
-    assert Budget(depth=5).times(3) == Budget(depth=5)
-    assert Budget(seconds=0.05).times(2).command() == "go movetime 100"
+    assert SearchBudget(nodes=5).times(3) == SearchBudget(nodes=15)
+    assert SearchBudget(depth=5).times(3) == SearchBudget(depth=5)
+    assert SearchBudget(seconds=0.05).times(2).command() == "go movetime 100"
     for bad in ({}, {"nodes": 0}, {"nodes": 1, "depth": 1}):
         with pytest.raises(UserError, match="exactly one"):
-            Budget(**bad)  # type: ignore[arg-type]
+            SearchBudget(**bad)  # type: ignore[arg-type]
 
 
 @pytest.mark.engine
 def test_stockfish_gives_mates_and_every_action(stockfish: str) -> None:
-    oracle = Oracle(OracleSettings(stockfish, Budget(nodes=2000), Budget(nodes=500)))
+    oracle = Oracle(OracleSettings(stockfish, SearchBudget(nodes=2000), SearchBudget(nodes=500)))
     with oracle:
         board = chess.Board("6k1/5ppp/8/8/8/8/8/R6K w - - 0 1")
-        answer = oracle.ask_all(board, Budget(nodes=500))
+        answer = oracle.ask_all(board, SearchBudget(nodes=500))
         assert answer.best.uci() == "a1a8"
         assert answer.score.mate == 1
         assert set(answer.actions) == {move.uci() for move in board.legal_moves}
@@ -129,8 +128,8 @@ def test_stockfish_gives_mates_and_every_action(stockfish: str) -> None:
 @pytest.mark.engine
 def test_stockfish_forgets_between_searches(stockfish: str) -> None:
     """The same answer whatever was searched before: hash, histories and MultiPV leave no trace."""
-    with Oracle(OracleSettings(stockfish, Budget(nodes=3000), Budget(nodes=500))) as oracle:
-        fresh = oracle.ask(chess.Board(OTHER), Budget(nodes=3000), 6)
-        oracle.ask(chess.Board(), Budget(nodes=20_000))
-        oracle.ask_all(chess.Board(OTHER), Budget(nodes=500))
-        assert oracle.ask(chess.Board(OTHER), Budget(nodes=3000), 6) == fresh
+    with Oracle(OracleSettings(stockfish, SearchBudget(nodes=3000), SearchBudget(nodes=500))) as oracle:
+        fresh = oracle.ask(chess.Board(OTHER), SearchBudget(nodes=3000), 6)
+        oracle.ask(chess.Board(), SearchBudget(nodes=20_000))
+        oracle.ask_all(chess.Board(OTHER), SearchBudget(nodes=500))
+        assert oracle.ask(chess.Board(OTHER), SearchBudget(nodes=3000), 6) == fresh

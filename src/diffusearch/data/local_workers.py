@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from diffusearch.data.labelling import Labeller, LabelSettings, Row
-from diffusearch.data.tasks import ShardTask
+from diffusearch.data.plan import ShardTask
 from diffusearch.errors import UserError
 
 ATTEMPTS = 3  # workers that may die over one shard

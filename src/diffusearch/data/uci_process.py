@@ -29,7 +29,7 @@ class EngineFault(Exception):
 
 
 @dataclass(frozen=True)
-class Budget:
+class SearchBudget:
     """What one search may spend; exactly one is given."""
 
     nodes: int | None = None
@@ -41,11 +41,11 @@ class Budget:
         if len(given) != 1 or given[0] <= 0:
             raise UserError(f"bad budget {self}; give exactly one of --nodes, --depth, --seconds, above zero")
 
-    def times(self, factor: int) -> Budget:
+    def times(self, factor: int) -> SearchBudget:
         """The budget of `factor` such searches in one; a depth is the same for one move or many."""
         if self.nodes is not None:
-            return Budget(nodes=self.nodes * factor)
-        return Budget(seconds=self.seconds * factor) if self.seconds is not None else self
+            return SearchBudget(nodes=self.nodes * factor)
+        return SearchBudget(seconds=self.seconds * factor) if self.seconds is not None else self
 
     def command(self) -> str:
         if self.nodes is not None:
@@ -126,7 +126,7 @@ class UciEngine:
         self._send("isready")
         self._until("readyok", START_SECONDS)
 
-    def search(self, fen: str, budget: Budget, multipv: int = 1) -> Analysis:
+    def search(self, fen: str, budget: SearchBudget, multipv: int = 1) -> Analysis:
         """The engine's last word on a position, as if it had never seen another."""
         commands = ["ucinewgame"]  # clears the hash and all search history
         if multipv != self._multipv:
