@@ -16,10 +16,12 @@ from typing import Any, Protocol
 import chess
 
 from diffusearch.data import pgn
-from diffusearch.data.filters import HeaderFilter, number
-from diffusearch.data.streams import DAMAGE, STDIN, bare_name, open_text, pool_name
+from diffusearch.data.filters import HeaderFilter, number, rating_of
+from diffusearch.data.streams import DAMAGE, STDIN, bare_name, open_text, pool_name, read_table
 from diffusearch.errors import UserError
+from diffusearch.fen import position_of
 
+PUZZLE_COLUMNS = ("PuzzleId", "FEN", "Moves", "Rating")
 BOOK_PLIES = 16  # leading plies of an engine game that are not its own where the header BookPlies is missing
 
 
@@ -70,7 +72,7 @@ class PgnEntry:
         if reason := wanted.why_dropped(headers):
             raise Dropped(reason)
         line = pgn.main_line(self.raw)
-        ratings = [r for r in (number(headers.get("WhiteElo")), number(headers.get("BlackElo"))) if r is not None]
+        ratings = [r for r in (rating_of(headers.get("WhiteElo")), rating_of(headers.get("BlackElo"))) if r is not None]
         book = number(headers.get("BookPlies"))
         skipped = (BOOK_PLIES if book is None else book) if self.own_plies else 0
         return SourceGame(
@@ -98,7 +100,7 @@ class PuzzleEntry:
         return json.dumps(self.row)
 
     def read(self, wanted: HeaderFilter) -> SourceGame:
-        rating = number(self.row.get("Rating"))
+        rating = rating_of(self.row.get("Rating"))
         if wanted.min_rating is not None and (rating is None or rating < wanted.min_rating):
             raise Dropped("rating")
         if wanted.max_rating is not None and (rating is None or rating > wanted.max_rating):
@@ -149,19 +151,20 @@ class RecordEntry:
 
 def _replay(fen: str, line: str) -> tuple[chess.Board, tuple[chess.Move, ...]]:
     try:
-        start = chess.Board(fen)
-    except ValueError as error:
-        raise pgn.Broken("bad start position") from error
-    if not start.is_valid():
-        raise pgn.Broken("bad start position")
+        start = position_of(fen)
+    except UserError as error:
+        raise pgn.Broken("bad start position", str(error)) from error
+    words = line.split()
+    if len(words) > pgn.GAME_PLIES:
+        raise pgn.Broken("game too long")
     board, moves = start.copy(), []
-    for text in line.split():
+    for text in words:
         try:
             move = board.parse_uci(text)
         except chess.IllegalMoveError as error:
-            raise pgn.Broken("illegal move") from error
+            raise pgn.Broken("illegal move", text) from error
         except chess.InvalidMoveError as error:
-            raise pgn.Broken("unreadable move") from error
+            raise pgn.Broken("unreadable move", text) from error
         moves.append(move)
         board.push(move)
     return start, tuple(moves)
@@ -178,11 +181,8 @@ def entries(path: str, own_plies: bool) -> Iterator[SourceEntry]:
     with open_text(path) as lines:
         try:
             if is_puzzles(path):
-                reader = csv.DictReader(lines)
-                missing = {"PuzzleId", "FEN", "Moves", "Rating"} - set(reader.fieldnames or ())
-                if missing:
-                    raise UserError(f"{path} lacks the columns {', '.join(sorted(missing))}; give a lichess puzzle CSV")
-                yield from (PuzzleEntry(pool, index, row) for index, row in enumerate(reader))
+                rows = read_table(lines, path, PUZZLE_COLUMNS)
+                yield from (PuzzleEntry(pool, index, row) for index, row in enumerate(rows))
             else:
                 yield from (PgnEntry(pool, index, raw, own_plies) for index, raw in enumerate(pgn.split(lines)))
         except (*DAMAGE, csv.Error) as error:

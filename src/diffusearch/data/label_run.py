@@ -137,7 +137,7 @@ def _seen(run: LabelRun, prefix: Sequence[ShardInfo]) -> PositionSet:
     files = [file for path in run.exclude for file in labelled_files(path)]
     files += [run.out / info.file for info in prefix]
     for fen in read_column(files, "fen"):
-        seen.add(position_key(fen))
+        seen.add(position_key(fen or ""))
     return seen
 
 

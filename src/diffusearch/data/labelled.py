@@ -12,9 +12,9 @@ from pathlib import Path
 import chess
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from diffusearch.data.labelling import Row
+from diffusearch.data.parquet_input import parquet_columns, read_parquet
 from diffusearch.data.root_positions import SPLITS, over, split_of
 from diffusearch.data.shards import SCHEMA
 from diffusearch.data.streams import bare_name
@@ -37,37 +37,32 @@ def labelled_files(path: str | Path) -> list[Path]:
     return files
 
 
-def read_batches(
-    path: str | Path, split: str | None = None, failed: bool = False, rows: int = 8192
-) -> Iterator[pa.RecordBatch]:
+def read_batches(path: str | Path, split: str | None = None, failed: bool = False) -> Iterator[pa.RecordBatch]:
     """Batches with the columns of shards.SCHEMA, in file order.
 
-    Positions that the oracle failed on are left out unless asked for. A file without the column `split` is split by
-    a hash of pool and game, one without `ended` by looking at the board after the line.
+    Positions that the oracle failed on are left out unless `failed` is true. A file without the column `split` is split
+    by a hash of pool and game. In a file without `ended` the board after the line decides.
     """
     if split is not None and split not in SPLITS:
         raise UserError(f"unknown split {split!r}; choose among {', '.join(SPLITS)}")
     for file in labelled_files(path):
-        try:
-            parquet = pq.ParquetFile(file)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise UserError(f"{file} cannot be read as Parquet ({error}); make or copy it again") from error
-        missing = [column for column in NEEDED if column not in parquet.schema_arrow.names]
+        held = parquet_columns(file)
+        missing = [column for column in NEEDED if column not in held]
         if missing:
             raise UserError(
                 f"{file} lacks the columns {', '.join(missing)}; labelled positions need {', '.join(NEEDED)}"
             )
-        try:
-            for raw in parquet.iter_batches(rows):
+        for raw in read_parquet(file, [name for name in SCHEMA.names if name in held]):
+            try:
                 batch = _complete(raw)
-                if not failed:
-                    batch = batch.filter(pc.is_null(batch["failed"]))
-                if split is not None:
-                    batch = batch.filter(pc.equal(batch["split"].cast(pa.string()), split))
-                if batch.num_rows:
-                    yield batch
-        except (pa.ArrowException, OSError) as error:  # a damaged page, or text where numbers belong
-            raise UserError(f"{file} cannot be read ({error}); make or copy it again") from error
+            except pa.ArrowException as error:
+                raise UserError(f"{file} cannot be read ({error}); write the columns of docs/data.md") from error
+            if not failed:
+                batch = batch.filter(pc.is_null(batch["failed"]))
+            if split is not None:
+                batch = batch.filter(pc.equal(batch["split"].cast(pa.string()), split))
+            if batch.num_rows:
+                yield batch
 
 
 def read_labelled(path: str | Path, split: str | None = None, failed: bool = False) -> Iterator[Row]:
@@ -84,7 +79,9 @@ def _complete(batch: pa.RecordBatch) -> pa.RecordBatch:
         if field.name in held:
             column = held[field.name].cast(field.type)
             if field.name in ("fen", "line"):
-                column = pc.fill_null(column, "")  # no position, no line: both are checked for where rows are used
+                column = pc.fill_null(column, "")  # an empty position or line is checked for where rows are used
+            elif field.name in ("pool", "game", "ply") and column.null_count:
+                raise pa.ArrowInvalid(f"a row has no {field.name}")
         elif field.name == "split":
             keys = zip(held["pool"].to_pylist(), held["game"].to_pylist(), strict=True)
             column = pa.array([split_of(f"{pool}:{game}") for pool, game in keys]).cast(field.type)

@@ -59,7 +59,7 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
     try:
         return Manifest(**json.loads(path.read_text()))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise UserError(
             f"{path} is not a manifest of this program ({error}); restore it or use another --out"
         ) from error

@@ -224,7 +224,7 @@ class Records:
                 if array.shape != (meta["records"], *shape):
                     raise ValueError(f"{name}.npy has shape {array.shape}")
                 self.arrays[name] = array
-        except (OSError, KeyError, TypeError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise UserError(f"{self.folder} holds no records ({error}): make them with `diffusearch label`") from None
 
     def without(self, rows: npt.NDArray[np.bool_]) -> Records:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from diffusearch.data.labelling import Row
+from diffusearch.data.parquet_input import parquet_columns, read_parquet
 from diffusearch.data.plan import ShardInfo
 from diffusearch.errors import UserError
 from diffusearch.files import write_whole
@@ -72,12 +73,10 @@ def shard_paths(folder: Path) -> list[Path]:
     return sorted(folder.glob("shard-*.parquet"))
 
 
-def read_column(paths: Iterable[Path], column: str) -> Iterable[str]:
+def read_column(paths: Iterable[Path], column: str) -> Iterator[str | None]:
     """One text column of several files, file by file."""
     for path in paths:
-        try:
-            yield from pq.read_table(path, columns=[column])[column].to_pylist()
-        except (pa.ArrowException, KeyError, OSError) as error:
-            raise UserError(
-                f"{path} is no Parquet file with the column {column} ({error}); give labelled sets"
-            ) from None
+        if column not in parquet_columns(path):
+            raise UserError(f"{path} has no column {column}; give labelled sets")
+        for batch in read_parquet(path, [column]):
+            yield from batch[column].to_pylist()

@@ -21,7 +21,8 @@ from diffusearch.errors import UserError
 
 _RANK = re.compile(r" multipv (\d+) ")
 _FIRST_MOVE = re.compile(r" pv (\S+)")
-START_SECONDS = 20.0  # to say uciok; a network may have to be loaded
+START_SECONDS = 60.0  # to say uciok; a network may have to be loaded, on a busy machine
+LARGEST = 32_767  # score in centipawns or moves; engines stay below
 
 
 class EngineFault(Exception):
@@ -198,6 +199,8 @@ def _variation(line: str) -> Variation:
         kind, amount = words[words.index("score") + 1 : words.index("score") + 3]
         score = Score(mate=int(amount)) if kind == "mate" else Score(cp=int(amount))
         nodes = int(words[words.index("nodes") + 1]) if "nodes" in words else 0
-        return Variation(score, tuple(words[words.index("pv") + 1 :]), nodes)
+        if abs(int(amount)) > LARGEST or not nodes >= 0:
+            raise EngineFault("unreadable analysis")
+        return Variation(score, tuple(words[words.index("pv") + 1 :]), min(nodes, 2**31 - 1))
     except ValueError as error:
         raise EngineFault("unreadable analysis") from error
