@@ -25,11 +25,11 @@ def label_all(positions: list[RootPosition], settings: LabelSettings) -> list[Ro
 
 
 def rows_of(
-    engine: str, fens: list[str], future: str, horizon: int = 4, actions: bool = False, seed: int = 0
+    engine: str, fens: list[str], future: str, horizon: int = 4, actions: bool = False, seed: int = 0, multipv: int = 1
 ) -> list[Row]:
     oracle = OracleSettings(engine, SearchBudget(nodes=2000), SearchBudget(nodes=500))
     positions = [RootPosition(fen, "p", 0, 0, None, None, "train") for fen in fens]
-    return label_all(positions, LabelSettings(future, horizon, actions, seed, oracle))
+    return label_all(positions, LabelSettings(future, horizon, actions, seed, oracle, multipv))
 
 
 def states(fen: str, line: str) -> list[str]:
@@ -89,6 +89,16 @@ def test_every_action_is_valued_best_first(make_engine: Callable[..., str]) -> N
         scores = [score.order() for score in actions.values()]
         assert scores == sorted(scores, reverse=True)
         assert next(iter(actions)) == row["line"].split()[0]
+
+
+@pytest.mark.parametrize("future", ["relabel", "pv", "random", "random-world"])
+def test_the_best_actions_change_nothing_else(make_engine: Callable[..., str], future: str) -> None:
+    """One search with MultiPV scores the root's best moves; line, value and future are those of a plain search."""
+    rows, plain = rows_of(make_engine(), FENS, future, multipv=5), rows_of(make_engine(), FENS, future)
+    full = rows_of(make_engine(), FENS, future, actions=True)
+    for row, other, all_actions in zip(rows, plain, full, strict=True):
+        assert row["actions"].split() == all_actions["actions"].split()[:5]
+        assert row | {"actions": None} == other
 
 
 def test_the_games_own_future_needs_no_engine() -> None:

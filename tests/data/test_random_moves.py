@@ -40,3 +40,10 @@ def test_a_finished_game_has_no_random_move() -> None:
     out = play_random_moves(arrays, 1.0, np.random.default_rng(0))
     assert not out["random_move"].any()
     assert (out["moves"] == arrays["moves"]).all()
+
+
+def test_a_random_move_has_no_soft_targets() -> None:
+    arrays = replay([Line(CASTLE.format("w"), ["e1g1"], scored=[("e1g1", 0.5)])], 2, scored=2)
+    out = play_random_moves(arrays, 1.0, np.random.default_rng(0))
+    assert (out["scored_moves"] == moves.NONE).all()
+    assert (out["scored_wins"] == 0).all()

@@ -12,7 +12,7 @@ from diffusearch.data import labelling, uci_process
 from diffusearch.data.labelling import Labeller, LabelSettings, Row
 from diffusearch.data.oracle import Oracle, OracleSettings
 from diffusearch.data.root_positions import RootPosition
-from diffusearch.data.uci_process import EngineFault, SearchBudget, UciEngine, find_engine
+from diffusearch.data.uci_process import Analysis, EngineFault, SearchBudget, UciEngine, find_engine
 from diffusearch.errors import UserError
 
 START = chess.STARTING_FEN
@@ -46,11 +46,19 @@ BAD = {
 
 @pytest.mark.parametrize(("mode", "reason"), BAD.items())
 def test_a_bad_answer_is_recorded_and_the_others_are_labelled(
-    make_engine: Callable[..., str], tmp_path: Path, mode: str, reason: str
+    make_engine: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, reason: str
 ) -> None:
     listed = tmp_path / "listed"
     listed.write_text(START)
-    oracle = settings(make_engine(mode, listed), timeout=3.0 if mode == "hang" else 60.0)
+    oracle = settings(make_engine(mode, listed))
+    search = UciEngine.search
+
+    def impatient(engine: UciEngine, fen: str, *more: object) -> Analysis:
+        """Only the search that hangs has a short time: a busy machine may take seconds for the others."""
+        engine.timeout = 0.5 if mode == "hang" and fen == START else 600.0
+        return search(engine, fen, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(UciEngine, "search", impatient)
     rows = label_all([position(OTHER), position(START), position(OTHER)], LabelSettings("relabel", 2, oracle=oracle))
     assert [row["failed"] for row in rows] == [None, reason, None]
     assert rows[1]["line"] == ""
@@ -110,6 +118,55 @@ def test_budgets_name_exactly_one_limit() -> None:
     for bad in ({}, {"nodes": 0}, {"nodes": 1, "depth": 1}):
         with pytest.raises(UserError, match="exactly one"):
             SearchBudget(**bad)  # type: ignore[arg-type]
+
+
+def test_the_best_actions_come_from_one_search(make_engine: Callable[..., str]) -> None:
+    board = chess.Board()
+    with Oracle(settings(make_engine())) as oracle:
+        plain = oracle.ask(board, SearchBudget(nodes=1))
+        all_actions = oracle.ask_all(board, SearchBudget(nodes=1)).actions
+        for count in (1, 5, 64):
+            answer = oracle.ask_best(board, SearchBudget(nodes=1), count)
+            assert (answer.best, answer.score, answer.nodes) == (plain.best, plain.score, plain.nodes)
+            assert list(answer.actions.items()) == list(all_actions.items())[:count]
+
+
+def test_a_search_that_is_cut_off_gives_the_last_exact_scores(make_engine: Callable[..., str]) -> None:
+    """The oracle's action first with its exact score, then by depth and rank; a lower bound is no score."""
+    with Oracle(settings(make_engine())) as oracle:
+        scores = oracle.ask_all(chess.Board(), SearchBudget(nodes=1)).actions
+    first, second, third, fourth, *_ = scores
+    with Oracle(settings(make_engine("cut-off"))) as oracle:
+        answer = oracle.ask_best(chess.Board(), SearchBudget(nodes=1), 3)
+    assert {move: score.cp for move, score in answer.actions.items()} == {
+        first: scores[first].cp,
+        second: scores[second].cp,
+        fourth: 1,  # rank 1 at depth 1; `third` had rank 2 there and is one too many
+    }
+    assert list(answer.actions) == [first, second, fourth]
+    assert answer.score == answer.actions[first]
+    assert answer.nodes == 7
+    assert third not in answer.actions
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("count", [1, 5, 64])
+def test_stockfish_scores_the_best_actions(stockfish: str, count: int) -> None:
+    boards = [
+        chess.Board(),
+        chess.Board("6k1/5ppp/8/8/8/8/8/R6K w - - 0 1"),
+        chess.Board("7k/8/8/8/8/8/4q3/7K w - - 0 1"),
+    ]
+    with Oracle(OracleSettings(stockfish, SearchBudget(nodes=5000), SearchBudget(nodes=500))) as oracle:
+        for board in boards:
+            answer = oracle.ask_best(board, SearchBudget(nodes=5000), count, 4)
+            assert next(iter(answer.actions)) == answer.best.uci() == answer.line[0].uci()
+            assert len(answer.actions) == min(count, board.legal_moves.count())
+            assert answer.score == answer.actions[answer.best.uci()]
+            assert {chess.Move.from_uci(move) for move in answer.actions} <= set(board.legal_moves)
+            assert answer.nodes >= 100 or board.legal_moves.count() < 3
+        again = oracle.ask_best(boards[0], SearchBudget(nodes=5000), count, 4)
+        assert again == oracle.ask_best(boards[0], SearchBudget(nodes=5000), count, 4)
 
 
 @pytest.mark.engine

@@ -26,6 +26,8 @@ from diffusearch.data.streams import sha256
 from diffusearch.data.uci_process import EngineFault
 from diffusearch.errors import UserError
 
+MULTIPV = 64  # moves that one search may score
+
 
 @dataclass(frozen=True)
 class LabelRun:
@@ -55,8 +57,14 @@ class LabelRun:
             )
         if (self.settings.future == "played") != (self.settings.oracle is None):
             raise UserError("the future `played` needs no engine and every other future needs one")
-        if self.settings.actions and self.settings.oracle is None:
-            raise UserError("--actions needs searches, the future `played` makes none; choose another --future")
+        if not 1 <= self.settings.multipv <= MULTIPV:
+            raise UserError(f"--multipv {self.settings.multipv} is out of range; give 1 to {MULTIPV}")
+        if self.settings.actions and self.settings.multipv > 1:
+            raise UserError(f"--actions scores every move; leave out --multipv {self.settings.multipv}")
+        if (self.settings.actions or self.settings.multipv > 1) and self.settings.oracle is None:
+            raise UserError(
+                "--actions and --multipv need searches, the future `played` makes none; choose another --future"
+            )
 
 
 def label_games(run: LabelRun, progress: Progress) -> Manifest:
@@ -104,6 +112,8 @@ def _begin(run: LabelRun) -> Manifest:
 def _options(run: LabelRun) -> dict[str, Any]:
     """All that decides the records, flat, as JSON will give it back."""
     options = {**asdict(run.choice), **asdict(run.settings)}
+    if options["multipv"] == 1:
+        del options["multipv"]  # folders of before this option go on
     oracle = options.pop("oracle") or {}
     filters = options.pop("wanted")
     for kind in ("budget", "extend"):

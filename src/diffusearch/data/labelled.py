@@ -21,6 +21,7 @@ from diffusearch.data.streams import bare_name
 from diffusearch.errors import UserError
 
 NEEDED = ("fen", "line", "cp", "mate", "nodes", "pool", "game", "ply", "played")
+SCORED = 64  # scored actions that a record keeps at most, the best ones
 
 
 def labelled_files(path: str | Path) -> list[Path]:
@@ -69,6 +70,16 @@ def read_labelled(path: str | Path, split: str | None = None, failed: bool = Fal
     """The same as one dict a record: column -> value, None where there is none."""
     for batch in read_batches(path, split, failed):
         yield from batch.to_pylist()
+
+
+def scored_moves(path: str | Path) -> int:
+    """How many moves the longest list of scored actions of a set has, SCORED at most; 0 where no action is scored."""
+    most = 0
+    for file in labelled_files(path):
+        if "actions" in parquet_columns(file):
+            for batch in read_parquet(file, ["actions"]):
+                most = max(most, pc.max(pc.count_substring(batch["actions"].cast(pa.string()), ":")).as_py() or 0)
+    return min(most, SCORED)
 
 
 def _complete(batch: pa.RecordBatch) -> pa.RecordBatch:

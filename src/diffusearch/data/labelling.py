@@ -32,9 +32,10 @@ class LabelSettings:
 
     future: str = "relabel"
     horizon: int = 4
-    actions: bool = False  # value every legal action of the root
+    actions: bool = False  # score every legal action of the root, with the budget for each of them
     seed: int = 0
     oracle: OracleSettings | None = None  # None only for `played`
+    multipv: int = 1  # above 1: score so many actions of the root, all from its one search
 
 
 class Labeller:
@@ -79,10 +80,13 @@ class Labeller:
 def _attempt(position: RootPosition, settings: LabelSettings, oracle: Oracle, others: Sequence[str]) -> Row:
     board = chess.Board(position.fen)
     budget: SearchBudget = oracle.settings.budget
-    ask_root = oracle.ask_all if settings.actions else oracle.ask
 
     def ask(root: chess.Board) -> Answer:
-        return ask_root(root, budget, settings.horizon)
+        if settings.actions:
+            return oracle.ask_all(root, budget, settings.horizon)
+        if settings.multipv > 1:
+            return oracle.ask_best(root, budget, settings.multipv, settings.horizon)
+        return oracle.ask(root, budget, settings.horizon)
 
     # Its own generator for each position: a draw does not depend on who labelled what before.
     rng = random.Random(f"{settings.seed} {position.fen}")

@@ -6,7 +6,7 @@ the same input gives the same labels on every run and with any number of workers
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
@@ -39,7 +39,7 @@ class Answer:
     score: Score
     line: tuple[chess.Move, ...]  # legal, starts with the best move
     nodes: int
-    actions: dict[str, Score] = field(default_factory=dict)  # best first; empty unless asked for
+    actions: dict[str, Score] = field(default_factory=dict)  # UCI -> score, the best move first; empty unless asked for
 
 
 class Oracle:
@@ -67,12 +67,32 @@ class Oracle:
             scores = {variation.moves[0]: variation.score for variation in analysis.variations}
             if set(scores) != legal:
                 raise EngineFault("did not value every action")
-            # The move that would be played leads even where a shallower score of another is higher.
-            ranked = sorted(scores, key=lambda move: (move != analysis.best, -scores[move].order()))
         except EngineFault:
             self.close()
             raise
-        return Answer(answer.best, answer.score, answer.line, answer.nodes, {move: scores[move] for move in ranked})
+        # The move that would be played leads even where a shallower score of another is higher.
+        ranked = sorted(scores, key=lambda move: (move != analysis.best, -scores[move].order()))
+        return replace(answer, actions={move: scores[move] for move in ranked})
+
+    def ask_best(self, board: chess.Board, budget: SearchBudget, count: int, length: int = 1) -> Answer:
+        """The same with the scores of the best `count` actions, all from one search (MultiPV) with the one budget.
+
+        The oracle's action comes first, then the others by depth and rank. Each score is the last exact one of its
+        move; a search that is cut off may have scored the later moves at a smaller depth.
+        """
+        legal = {move.uci() for move in board.legal_moves}
+        analysis = self._search(board, budget, min(count, len(legal)), exact=True)
+        try:
+            answer = _answer(board, analysis, length)
+            scores = {v.moves[0]: v.score for v in analysis.variations if v.moves[0] in legal}
+            if analysis.best not in scores:
+                raise EngineFault("did not score its move")
+        except EngineFault:
+            self.close()
+            raise
+        ranked = sorted(scores, key=lambda move: move != analysis.best)[:count]  # stable: the order stays
+        nodes = max(variation.nodes for variation in analysis.variations)
+        return replace(answer, nodes=nodes, actions={move: scores[move] for move in ranked})
 
     def describe(self) -> dict[str, Any]:
         """What the engine calls itself, with its version, and the options it was given."""
@@ -98,9 +118,9 @@ class Oracle:
             self._engine = UciEngine(self.settings.engine, self.settings.options, self.settings.timeout)
         return self._engine
 
-    def _search(self, board: chess.Board, budget: SearchBudget, multipv: int) -> Analysis:
+    def _search(self, board: chess.Board, budget: SearchBudget, multipv: int, exact: bool = False) -> Analysis:
         try:
-            return self._running().search(board.fen(), budget, multipv)
+            return self._running().search(board.fen(), budget, multipv, exact)
         except EngineFault:
             self.close()
             raise

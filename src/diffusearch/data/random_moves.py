@@ -33,4 +33,6 @@ def play_random_moves(arrays: dict[str, npt.NDArray[Any]], share: float, rng: np
         out["states"][index, 1:] = states.board_row(board, chess.WHITE)
         out["values"][index, 1:] = UNKNOWN
         out["known"][index] = 1  # the move and the state after it
+        if "scored_moves" in out:
+            out["scored_moves"][index], out["scored_wins"][index] = moves.NONE, 0
     return out

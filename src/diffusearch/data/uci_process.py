@@ -19,7 +19,8 @@ from pathlib import Path
 from diffusearch.data.scores import Score
 from diffusearch.errors import UserError
 
-_RANK = re.compile(r" multipv (\d+) ")
+_RANK = re.compile(r" multipv (\d{1,9}) ")
+_DEPTH = re.compile(r" depth (\d{1,9}) ")
 _FIRST_MOVE = re.compile(r" pv (\S+)")
 START_SECONDS = 60.0  # to say uciok; a network may have to be loaded, on a busy machine
 LARGEST = 32_767  # score in centipawns or moves; engines stay below
@@ -127,8 +128,11 @@ class UciEngine:
         self._send("isready")
         self._until("readyok", START_SECONDS)
 
-    def search(self, fen: str, budget: SearchBudget, multipv: int = 1) -> Analysis:
-        """The engine's last word on a position, as if it had never seen another."""
+    def search(self, fen: str, budget: SearchBudget, multipv: int = 1, exact: bool = False) -> Analysis:
+        """The last analysis of a position, independent of all earlier searches.
+
+        With `exact` each first move that was ever analysed comes with its last exact score, see _exact_variations.
+        """
         commands = ["ucinewgame"]  # clears the hash and all search history
         if multipv != self._multipv:
             if "multipv" not in self._known:
@@ -141,7 +145,7 @@ class UciEngine:
         words = lines[-1].split()
         if len(words) < 2:
             raise EngineFault("no bestmove")
-        return Analysis(words[1], _variations(lines, multipv))
+        return Analysis(words[1], _exact_variations(lines) if exact else _variations(lines, multipv))
 
     def close(self) -> None:
         """End the process, by force: it has nothing to save."""
@@ -179,18 +183,44 @@ class UciEngine:
 
 
 def _variations(lines: list[str], multipv: int) -> tuple[Variation, ...]:
-    """The last word on each first move, by rank. A search that is cut off may end on a bound; it is the last word too.
+    """The last line of analysis on each first move, by rank. A search that is cut off may end on a bound of the score.
 
-    Told apart by move and not by rank: between two lines of a rank the moves may have changed places.
+    Lines are told apart by their first move, not by rank: two moves may exchange their ranks from line to line.
     """
     last: dict[str, tuple[int, str]] = {}
     for line in reversed(lines):
-        if line.startswith("info ") and " score " in line and (named := _FIRST_MOVE.search(line)):
-            rank = _RANK.search(line)
-            last.setdefault(named.group(1), (int(rank.group(1)) if rank else 1, line))
+        if (named := _analysed(line)) is not None:
+            last.setdefault(named, (_number(_RANK, line, 1), line))
             if len(last) == multipv:
                 break
     return tuple(_variation(line) for _, line in sorted(last.values(), key=lambda ranked: ranked[0]))
+
+
+def _exact_variations(lines: list[str]) -> tuple[Variation, ...]:
+    """The last exact score of each first move, the deepest first, moves of equal depth by rank.
+
+    A move that only has bounds of its score comes with the last of them, after all others.
+    """
+    last: dict[str, tuple[tuple[bool, int, int], str]] = {}
+    for line in reversed(lines):
+        if (named := _analysed(line)) is not None:
+            bound = " lowerbound" in line or " upperbound" in line
+            if named not in last or (last[named][0][0] and not bound):
+                last[named] = (bound, -_number(_DEPTH, line, 0), _number(_RANK, line, 1)), line
+    return tuple(_variation(line) for _, line in sorted(last.values(), key=lambda ranked: ranked[0]))
+
+
+def _analysed(line: str) -> str | None:
+    """The first move of a line of analysis; None of any other line."""
+    if not line.startswith("info ") or " score " not in line:
+        return None
+    named = _FIRST_MOVE.search(line)
+    return named.group(1) if named else None
+
+
+def _number(pattern: re.Pattern[str], line: str, default: int) -> int:
+    found = pattern.search(line)
+    return int(found.group(1)) if found else default
 
 
 def _variation(line: str) -> Variation:
