@@ -2,10 +2,10 @@
 
     fake_engine.py MODE [STATE_FILE]
 
-Modes: `good`. `cut-off` ends its search in the middle of an iteration, on a bound for the best move. For positions whose
-en-passant-free FEN is listed in STATE_FILE (all positions without it): crash, hang, illegal, none, empty, unscored,
-garbled. `crash-once` crashes on the first search it is ever given and then behaves; STATE_FILE remembers. `mute` never
-says uciok; `dead` exits at once.
+Modes: `good`. `cut-off` ends its search in the middle of an iteration, on a bound for the best move. `crash-once`
+crashes on the first search it is ever given and then behaves; STATE_FILE remembers. `mute` never says uciok; `dead`
+exits at once. For positions whose FEN is listed in STATE_FILE (all positions without it): crash, hang, illegal, none,
+empty, unscored, garbled.
 """
 
 from __future__ import annotations

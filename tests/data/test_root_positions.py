@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 import chess
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diffusearch.data.games import SourceGame
@@ -76,6 +76,7 @@ def test_positions_are_told_apart_without_clocks() -> None:
     assert position_key(a) != position_key(a.replace("KQkq", "KQk"))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=60), st.integers(0, 9))
 def test_the_set_of_positions_is_a_set(keys: list[int], shift: int) -> None:
     ours, theirs = PositionSet(), set[int]()
