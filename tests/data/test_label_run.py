@@ -200,7 +200,7 @@ def test_a_stream_that_changed_does_not_continue_a_run(
 
 
 def test_two_runs_do_not_share_a_folder(make_engine: MakeEngine, tmp_path: Path) -> None:
-    with label_run._alone(tmp_path), pytest.raises(UserError, match="another run"):
+    with label_run._locked(tmp_path), pytest.raises(UserError, match="another run"):
         label_games(make_run(make_engine(), tmp_path), silent)
 
 

@@ -76,7 +76,7 @@ def test_a_crash_is_retried_once(make_engine: Callable[..., str], tmp_path: Path
 def test_an_engine_that_always_fails_stops_the_run(
     make_engine: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelling, "HOPELESS", 3)
+    monkeypatch.setattr(labelling, "MAX_FAILURES", 3)
     many = [position(START)] * 8
     with pytest.raises(UserError, match="failed on 3 positions in a row"):
         (label_all(many, LabelSettings(oracle=settings(make_engine("illegal")))))

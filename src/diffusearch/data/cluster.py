@@ -44,7 +44,7 @@ def label_on_cluster(
                 rows = ray.get(ready[0])
             except ray.exceptions.WorkerCrashedError as error:
                 raise UserError(
-                    f"{RETRIES} workers died over shard {task.info.index}; "
+                    f"{RETRIES} workers died on shard {task.info.index}; "
                     "look for lack of memory, then run the same command again to continue"
                 ) from error
             if isinstance(rows, str):

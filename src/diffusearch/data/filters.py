@@ -1,4 +1,4 @@
-"""Which games are wanted, told from the headers alone, before any move is parsed."""
+"""The header filter: chooses games by rating, speed, date and termination before their moves are parsed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HIGHEST_RATING = 9999
 
 @dataclass(frozen=True)
 class HeaderFilter:
-    """Every bound is inclusive; a game that lacks the header a bound asks for is dropped."""
+    """Every bound is inclusive. A game without the header that a bound needs is dropped."""
 
     min_rating: int | None = None  # of both players
     max_rating: int | None = None  # of both players
@@ -35,7 +35,7 @@ class HeaderFilter:
                 raise UserError(f"bad date {date!r}; write YYYY, YYYY.MM or YYYY.MM.DD")
 
     def why_dropped(self, headers: Mapping[str, str]) -> str | None:
-        """The name of the first bound that the game fails, or None if it is wanted."""
+        """The name of the first bound that the game fails, or None if it passes."""
         if self.min_rating is not None or self.max_rating is not None:
             ratings = [rating_of(headers.get(tag)) for tag in ("WhiteElo", "BlackElo")]
             low, high = self.min_rating or 0, self.max_rating or 10**9
@@ -47,7 +47,7 @@ class HeaderFilter:
             date = headers.get("UTCDate") or headers.get("Date", "")
             if not date[:4].isdigit():
                 return "date"
-            # Compared as text at the precision of the bound; an unknown month ("??") sorts before any digit is asked.
+            # Dates are compared as text, at the precision of the bound.
             if self.since and date[: len(self.since)] < self.since:
                 return "date"
             if self.until and date[: len(self.until)] > self.until:

@@ -1,7 +1,7 @@
-"""One shape for every source of positions: a line of moves, and the plies of it that may become records.
+"""One form for every source of positions: a start position, moves, and the plies that may become records.
 
-A human game, an engine's game, a puzzle's solution and a labelled record all are a start position and moves.
-Each source yields entries; an entry is read into a `SourceGame` only when it is its turn, or refused with a reason.
+Human games, engine games, puzzles and labelled records all have this form. A source yields entries. `read` parses an
+entry into a `SourceGame`, or raises the reason why it cannot be used.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from diffusearch.errors import UserError
 from diffusearch.fen import position_of
 
 PUZZLE_COLUMNS = ("PuzzleId", "FEN", "Moves", "Rating")
-BOOK_PLIES = 16  # leading plies of an engine game that are not its own where the header BookPlies is missing
+BOOK_PLIES = 16  # opening book plies of an engine game without the header BookPlies
 
 
 class Dropped(Exception):
-    """A game that the header filter does not want; the message names the bound."""
+    """A game that the header filter drops; the message names the bound."""
 
 
 @dataclass(frozen=True)
 class SourceGame:
-    """A line of moves with what its records need to know of it."""
+    """A game with the facts that its records need."""
 
     pool: str
-    index: int  # in its source, counted from 0 over all games, wanted or not
-    key: str  # what the split hashes: the same game has the same key in any file
+    index: int  # of the game in its source, counted from 0 over all games
+    key: str  # the split hashes it; a game has the same key in every file
     start: chess.Board
     moves: tuple[chess.Move, ...]
     plies: range  # indices into moves that may be chosen
     first_ply: int = 0  # half-moves played before the start
     rating: int | None = None
-    played: str | None = None  # what was played at the start where it is not moves[0]
-    split: str | None = None  # where the source has fixed it
+    played: str | None = None  # the move of the game at the start, if it is not moves[0]
+    split: str | None = None  # if the source has one
 
 
 class SourceEntry(Protocol):
-    """One game of a source, unread."""
+    """One game of a source, not parsed yet."""
 
     @property
     def text(self) -> str:
-        """As it stands in the source."""
+        """The text of the source."""
 
     def read(self, wanted: HeaderFilter) -> SourceGame:
         """The game; raises Dropped or pgn.Broken."""
@@ -61,7 +61,7 @@ class PgnEntry:
     pool: str
     index: int
     raw: pgn.RawGame
-    own_plies: bool  # the moves will serve as labels: leave out the book
+    own_plies: bool  # the moves of the game are its labels: leave out the book
 
     @property
     def text(self) -> str:
@@ -105,7 +105,7 @@ class PuzzleEntry:
             raise Dropped("rating")
         if wanted.max_rating is not None and (rating is None or rating > wanted.max_rating):
             raise Dropped("rating")
-        start, moves = _replay(self.row["FEN"] or "", self.row["Moves"] or "")  # a short row has None
+        start, moves = _replay(self.row["FEN"] or "", self.row["Moves"] or "")  # DictReader fills a short row with None
         if len(moves) < 2:
             raise pgn.Broken("no moves")
         return SourceGame(
@@ -122,7 +122,7 @@ class PuzzleEntry:
 
 @dataclass(frozen=True)
 class RecordEntry:
-    """A labelled record: its position again, e.g. to label it deeper."""
+    """A labelled record, to label its position again, e.g. with more nodes."""
 
     row: dict[str, Any]
 
@@ -131,7 +131,7 @@ class RecordEntry:
         return json.dumps(self.row)
 
     def read(self, wanted: HeaderFilter) -> SourceGame:
-        line = self.row["line"].split()[:1] if self.row["states"] else [self.row["line"]]  # a world without dynamics
+        line = self.row["line"].split()[:1] if self.row["states"] else [self.row["line"]]  # unrelated states
         start, moves = _replay(self.row["fen"], " ".join(line))
         if not moves:
             raise pgn.Broken("no moves")
@@ -171,7 +171,7 @@ def _replay(fen: str, line: str) -> tuple[chess.Board, tuple[chess.Move, ...]]:
 
 
 def entries(path: str, own_plies: bool) -> Iterator[SourceEntry]:
-    """All games of a source in order; raises pgn.Broken("damaged archive") where its bytes give out."""
+    """All games of a source in order; raises pgn.Broken("damaged archive") where it cannot be unpacked."""
     if is_labelled(path):
         from diffusearch.data.labelled import read_labelled
 

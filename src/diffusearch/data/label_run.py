@@ -1,7 +1,7 @@
-"""`diffusearch label`: games in, a folder of labelled shards and a manifest out, on one machine or many.
+"""`diffusearch label`: reads games, writes a folder of labelled shards and a manifest, on one machine or many.
 
-Killed at any moment and run again, it continues: finished shards are kept, the others are made as they would have
-been, and the folder ends up the same to the byte.
+A run that was killed continues when the same command runs again: it keeps the finished shards and makes the others.
+The folder has the same bytes as that of an unbroken run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MULTIPV = 64  # moves that one search may score
 
 @dataclass(frozen=True)
 class LabelRun:
-    """One labelling, as the command line gives it. Workers and cluster do not change what comes out."""
+    """The options of a labelling run. `workers` and `cluster` do not change the labels."""
 
     sources: tuple[str, ...]
     out: Path
@@ -68,9 +68,9 @@ class LabelRun:
 
 
 def label_games(run: LabelRun, progress: Progress) -> Manifest:
-    """Make or complete the folder; the manifest says what is in it."""
+    """Make or complete the folder; returns its manifest."""
     run.out.mkdir(parents=True, exist_ok=True)
-    with _alone(run.out):
+    with _locked(run.out):
         manifest = _begin(run)
         finished = {info.index: info for info in map(read_info, shard_paths(run.out))}
         prefix = _prefix(finished)
@@ -85,8 +85,8 @@ def label_games(run: LabelRun, progress: Progress) -> Manifest:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """No second run in the same folder; the lock goes with the process, however it ends."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a folder against a second run. The lock ends with the process, also when it is killed."""
     with (folder / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,10 +110,10 @@ def _begin(run: LabelRun) -> Manifest:
 
 
 def _options(run: LabelRun) -> dict[str, Any]:
-    """All that decides the records, flat, as JSON will give it back."""
+    """All options that change the labels, as JSON stores them."""
     options = {**asdict(run.choice), **asdict(run.settings)}
     if options["multipv"] == 1:
-        del options["multipv"]  # folders of before this option go on
+        del options["multipv"]  # a folder of an older version can be continued
     oracle = options.pop("oracle") or {}
     filters = options.pop("wanted")
     for kind in ("budget", "extend"):
@@ -135,7 +135,7 @@ def _engine(run: LabelRun) -> dict[str, Any] | None:
 
 
 def _prefix(finished: dict[int, ShardInfo]) -> list[ShardInfo]:
-    """The finished shards before the first that is missing."""
+    """The finished shards before the first missing one."""
     prefix: list[ShardInfo] = []
     while len(prefix) in finished:
         prefix.append(finished[len(prefix)])
@@ -152,13 +152,13 @@ def _seen(run: LabelRun, prefix: Sequence[ShardInfo]) -> PositionSet:
 
 
 def _missing(tasks: Iterator[ShardTask], finished: dict[int, ShardInfo], infos: list[ShardInfo]) -> Iterator[ShardTask]:
-    """Only what is not on disk yet; the shards passed over go to `infos`."""
+    """The tasks whose shards are not on disk yet; the infos of the others go to `infos`."""
     for task in tasks:
         held = finished.get(task.info.index)
         if held is None:
             yield task
         elif held != task.info:
-            raise UserError(f"{held.file} was made of other games; give the same games or another --out")
+            raise UserError(f"{held.file} was made from other games; give the same games or another --out")
         else:
             infos.append(held)
 

@@ -1,7 +1,7 @@
-"""Labelled positions from disk: a folder that `diffusearch label` made, or any Parquet file with its first columns.
+"""Reads labelled positions: a folder that `diffusearch label` wrote, or any Parquet file with its first columns.
 
-The columns fen, line, cp, mate, nodes, pool, game, ply, played are needed; the others are filled in where a file
-lacks them, so that every reader sees one shape.
+The columns fen, line, cp, mate, nodes, pool, game, ply and played are required. A column that the file lacks is filled
+in, so that all rows have the same columns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCORED = 64  # scored actions that a record keeps at most, the best ones
 
 
 def labelled_files(path: str | Path) -> list[Path]:
-    """The Parquet files of a labelled set: the file itself, or all of a folder."""
+    """The Parquet files of a labelled set: the file itself, or all files of a folder."""
     path = Path(path)
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not files or not all(file.is_file() for file in files):
@@ -33,8 +33,7 @@ def labelled_files(path: str | Path) -> list[Path]:
             f"no labelled positions at {path}; give a Parquet file or a folder that `diffusearch label` made"
         )
     if Path(bare_name(str(path))).suffix in (".csv", ".pgn"):
-        words = "their own moves with --future played, or an oracle's"
-        raise UserError(f"{path} must be labelled first ({words}): `diffusearch label {path} --out FOLDER`")
+        raise UserError(f"{path} has no labels yet: run `diffusearch label {path} --out FOLDER` first")
     return files
 
 
@@ -67,7 +66,7 @@ def read_batches(path: str | Path, split: str | None = None, failed: bool = Fals
 
 
 def read_labelled(path: str | Path, split: str | None = None, failed: bool = False) -> Iterator[Row]:
-    """The same as one dict a record: column -> value, None where there is none."""
+    """The same as one dict for each record: column -> value or None."""
     for batch in read_batches(path, split, failed):
         yield from batch.to_pylist()
 
@@ -83,7 +82,7 @@ def scored_moves(path: str | Path) -> int:
 
 
 def _complete(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch in the one schema."""
+    """The batch with all columns of the schema."""
     held = dict(zip(batch.schema.names, batch.columns, strict=True))
     columns = []
     for field in SCHEMA:
@@ -106,7 +105,7 @@ def _complete(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _ended(fen: str, line: str | None) -> bool:
-    """Whether the game is over behind the line; of one that cannot be played nothing is said here."""
+    """Whether the game is over after the line; False where the line is not legal."""
     try:
         board = chess.Board(fen)
         for move in (line or "").split():

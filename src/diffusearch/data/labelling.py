@@ -1,6 +1,6 @@
-"""A shard of positions in, a shard of rows out: the work that any worker on any machine does.
+"""Labels the positions of a shard: the work of one worker, on any machine.
 
-What a row says depends only on the position, the options and (for random-world) the shard it is in.
+A row depends only on the position, the options and (for random-world) the other positions of its shard.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from diffusearch.errors import UserError
 FUTURES = ("relabel", "pv", "random", "random-world", "played")
 Row = dict[str, Any]  # column -> value, see shards.SCHEMA
 
-# An engine that fails this often in a row is broken itself, not the positions.
-HOPELESS = 20
+# After so many failures in a row the engine is at fault, not the positions.
+MAX_FAILURES = 20
 
 
 @dataclass(frozen=True)
 class LabelSettings:
-    """What turns a position into a row."""
+    """The options that decide the label of a position."""
 
     future: str = "relabel"
     horizon: int = 4
@@ -39,7 +39,7 @@ class LabelSettings:
 
 
 class Labeller:
-    """Labels shards one after the other, with one engine for all of them."""
+    """Labels shards one after the other with one engine process."""
 
     def __init__(self, settings: LabelSettings) -> None:
         self.settings = settings
@@ -53,7 +53,7 @@ class Labeller:
             self._oracle.close()
 
     def label(self, positions: Sequence[RootPosition]) -> Iterator[Row]:
-        """One row for each position, in order; a fault of the engine is retried once, then recorded."""
+        """One row for each position, in order. An engine fault is retried once, then recorded in the row."""
         if self._oracle is None:
             for position in positions:
                 yield _row(position, self.settings, None, future_policies.played(position))
@@ -69,9 +69,9 @@ class Labeller:
                 except EngineFault as fault:
                     row = _row(position, self.settings, None, Future(), failed=str(fault))
             failures = failures + 1 if row["failed"] else 0
-            if failures == HOPELESS:
+            if failures == MAX_FAILURES:
                 raise UserError(
-                    f"the engine {self._oracle.settings.engine} failed on {HOPELESS} positions in a row "
+                    f"the engine {self._oracle.settings.engine} failed on {MAX_FAILURES} positions in a row "
                     f"({row['failed']}); try it by hand or give another with --engine, then run the same command again"
                 )
             yield row
@@ -88,14 +88,14 @@ def _attempt(position: RootPosition, settings: LabelSettings, oracle: Oracle, ot
             return oracle.ask_best(root, budget, settings.multipv, settings.horizon)
         return oracle.ask(root, budget, settings.horizon)
 
-    # Its own generator for each position: a draw does not depend on who labelled what before.
+    # Each position has its own generator, so that a draw does not depend on the order of labelling.
     rng = random.Random(f"{settings.seed} {position.fen}")
     if settings.future == "relabel":
         answer, future = future_policies.relabel(board, settings.horizon, ask, oracle)
     elif settings.future == "pv":
-        answer, future = future_policies.principal(board, settings.horizon, ask, oracle)
+        answer, future = future_policies.principal_variation(board, settings.horizon, ask, oracle)
     elif settings.future == "random":
-        answer, future = future_policies.randomly(board, settings.horizon, ask, rng)
+        answer, future = future_policies.random_policy(board, settings.horizon, ask, rng)
     else:
         answer, future = future_policies.random_world(board, settings.horizon, ask, rng, others)
     return _row(position, settings, answer, future)

@@ -1,8 +1,8 @@
-"""From records to batches: which rows come at which step, and their tokens in a layout.
+"""Batches of records: which rows each training step reads, and their tokens in a layout.
 
-The order is a pure function of (seed, step): the cursor of a run is its step number, so a resumed run reads on
-exactly where it stopped, and many processes read disjoint parts of the same batch. Records are shuffled on disk;
-each epoch visits blocks of them in a new order, so that reading stays sequential on data larger than memory.
+The order is a pure function of (seed, step). So a resumed run continues with the rows that an unbroken run would read,
+and several processes can read disjoint parts of one batch. Records are shuffled on disk; each epoch visits blocks of
+them in a new order, so that reading stays sequential on data larger than memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
 from diffusearch.tokens.layout import Layout
 
-_BLOCK = 512  # records read in one piece
+_BLOCK = 512  # records of a block
 
 
 @dataclass(frozen=True)

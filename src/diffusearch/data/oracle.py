@@ -1,7 +1,7 @@
-"""The oracle: asks an engine for the best action, the value of a state and of every action, and checks the answer.
+"""The oracle: an engine that gives the best action of a state, its value and the scores of its actions.
 
-Each answer depends on the position and the budget alone (one thread, everything forgotten before each search), so
-the same input gives the same labels on every run and with any number of workers. Only a budget in seconds does not.
+An answer depends only on the position and the budget (one thread, hash cleared before each search). So the same input
+gives the same labels on every run and with any number of workers, unless the budget is in seconds.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from diffusearch.data.uci_process import Analysis, EngineFault, SearchBudget, Uc
 
 @dataclass(frozen=True)
 class OracleSettings:
-    """Which engine, and how it is run."""
+    """The engine and its options."""
 
     engine: str  # path
-    budget: SearchBudget  # of a search; for every legal move where all are valued
-    extend: SearchBudget  # of the cheaper searches that lengthen a short principal variation
+    budget: SearchBudget  # of a search; for each legal move where all are scored
+    extend: SearchBudget  # of the cheaper searches that extend a short principal variation
     hash_mb: int = 16
     timeout: float = 60.0  # seconds for one search before the engine counts as hung
 
@@ -33,7 +33,7 @@ class OracleSettings:
 
 @dataclass(frozen=True)
 class Answer:
-    """The oracle's word on one state; scores are the side to move's."""
+    """The result of a search; scores are from the side to move's view."""
 
     best: chess.Move
     score: Score
@@ -43,7 +43,7 @@ class Answer:
 
 
 class Oracle:
-    """An engine that is started when first asked, and again after a fault."""
+    """An engine process that starts with the first search, and again after a fault."""
 
     def __init__(self, settings: OracleSettings) -> None:
         self.settings = settings
@@ -59,18 +59,18 @@ class Oracle:
             raise
 
     def ask_all(self, board: chess.Board, budget: SearchBudget, length: int = 1) -> Answer:
-        """The same with the value of every legal action; the budget is for each of them."""
+        """The same with the score of every legal action; the budget is for each of them."""
         legal = {move.uci() for move in board.legal_moves}
         analysis = self._search(board, budget.times(len(legal)), len(legal))
         try:
             answer = _answer(board, analysis, length)
             scores = {variation.moves[0]: variation.score for variation in analysis.variations}
             if set(scores) != legal:
-                raise EngineFault("did not value every action")
+                raise EngineFault("did not score every action")
         except EngineFault:
             self.close()
             raise
-        # The move that would be played leads even where a shallower score of another is higher.
+        # The engine's move comes first even where another move has a higher score from a smaller depth.
         ranked = sorted(scores, key=lambda move: (move != analysis.best, -scores[move].order()))
         return replace(answer, actions={move: scores[move] for move in ranked})
 
@@ -95,12 +95,12 @@ class Oracle:
         return replace(answer, nodes=nodes, actions={move: scores[move] for move in ranked})
 
     def describe(self) -> dict[str, Any]:
-        """What the engine calls itself, with its version, and the options it was given."""
+        """The name of the engine with its version, and the options that were set."""
         engine = self._running()
         return {"name": engine.name, "options": engine.options}
 
     def close(self) -> None:
-        """End the engine; the next question starts a fresh one."""
+        """End the engine process; the next search starts a new one."""
         if self._engine is not None:
             self._engine.close()
             self._engine = None
@@ -139,7 +139,7 @@ def _answer(board: chess.Board, analysis: Analysis, length: int) -> Answer:
 
 
 def _legal_prefix(board: chess.Board, moves: tuple[str, ...], length: int) -> tuple[chess.Move, ...]:
-    """The moves up to the first that cannot be played; a hash table may tack nonsense to a variation's end."""
+    """The moves before the first illegal one; a hash collision may put such a move at the end of a variation."""
     board, legal = board.copy(stack=False), []
     for text in moves[:length]:
         try:

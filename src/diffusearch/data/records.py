@@ -44,7 +44,7 @@ _CHUNK = 2000  # lines replayed by one worker at a time
 
 @dataclass(frozen=True)
 class Line:
-    """A root position and what the oracle plays from it."""
+    """A root position and the moves of the oracle."""
 
     fen: str
     moves: Sequence[str]  # UCI; the first is the oracle's action
@@ -166,9 +166,9 @@ def write_records(
     source: str = "",
     progress: Callable[[int], None] = lambda done: None,
 ) -> int:
-    """Replay lines into a folder of arrays, shuffled by `seed`; the folder appears whole or not at all."""
+    """Write the records of lines to a folder, shuffled by `seed`; an unfinished folder has another name."""
     if out.exists():
-        raise UserError(f"{out} is there already: remove it or choose another folder")
+        raise UserError(f"{out} exists already: remove it or choose another folder")
     temporary = out.with_name(out.name + ".partial")
     temporary.mkdir(parents=True, exist_ok=True)
     fields = _fields(horizon, scored)
@@ -192,7 +192,7 @@ def write_records(
         write = np.lib.format.open_memmap(temporary / f"{name}.npy", "w+", np.dtype(dtype), (count, *shape))
         for start in range(0, count, 65536):
             write[start : start + 65536] = read[order[start : start + 65536]]
-        write.flush()  # msync: on disk before the folder gets its name
+        write.flush()  # msync: on disk before the folder is renamed
         del read, write
         path.unlink()
     meta = {"format": FORMAT, "horizon": horizon, "records": count, "seed": seed, "source": source, "scored": scored}
@@ -219,7 +219,7 @@ class _Done:
 
 
 class _Inline:
-    """The pool of one: runs each task at once."""
+    """Runs each task at once in this process."""
 
     def __enter__(self) -> _Inline:
         return self
@@ -231,16 +231,16 @@ class _Inline:
 
 
 class Records:
-    """A folder of arrays, opened for reading; nothing is loaded until it is indexed."""
+    """A folder of arrays, memory-mapped for reading."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._kept: npt.NDArray[np.int64] | None = None  # rows of the arrays that count; None: all
+        self._kept: npt.NDArray[np.int64] | None = None  # rows in use; None: all
         try:
             meta = json.loads((self.folder / "records.json").read_text())
             if meta["format"] != FORMAT:
                 words = f"{self.folder} has record format {meta['format']}, this version reads {FORMAT}"
-                raise UserError(f"{words}: make it anew")
+                raise UserError(f"{words}: make it again")
             self.horizon: int = meta["horizon"]
             self.scored: int = meta.get("scored", 0)  # older folders have no scored moves
             self.arrays: dict[str, npt.NDArray[Any]] = {}
@@ -253,7 +253,7 @@ class Records:
             raise UserError(f"{self.folder} holds no records ({error}): make them with `diffusearch label`") from None
 
     def without(self, rows: npt.NDArray[np.bool_]) -> Records:
-        """The same folder without some rows of its arrays, as if they had never been written."""
+        """The same folder without some rows of its arrays."""
         rest = Records(self.folder)
         rest._kept = np.flatnonzero(~rows)
         return rest

@@ -1,7 +1,7 @@
-"""A UCI engine behind a pipe, made for labelling: many short searches, each from a clean slate.
+"""A UCI engine process for labelling: many short searches, each independent of the others.
 
-Only the last word of each search is parsed (python-chess's client parses every line of analysis, which costs a tenth
-of the wall time at 10,000 nodes). An engine is not trusted: whatever it does wrong becomes an EngineFault.
+Only the last lines of a search are parsed (python-chess's client parses every line, which costs a tenth of the wall
+time at 10,000 nodes). Every fault of the engine raises an EngineFault.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ LARGEST = 32_767  # score in centipawns or moves; engines stay below
 
 
 class EngineFault(Exception):
-    """The engine crashed, hung or lied; the message is the reason."""
+    """The engine crashed, hung or gave a wrong answer; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class SearchBudget:
-    """What one search may spend; exactly one is given."""
+    """The limit of one search; exactly one of the three is given."""
 
     nodes: int | None = None
     depth: int | None = None
@@ -44,7 +44,7 @@ class SearchBudget:
             raise UserError(f"bad budget {self}; give exactly one of --nodes, --depth, --seconds, above zero")
 
     def times(self, factor: int) -> SearchBudget:
-        """The budget of `factor` such searches in one; a depth is the same for one move or many."""
+        """The budget for `factor` moves in one search; a depth stays the same."""
         if self.nodes is not None:
             return SearchBudget(nodes=self.nodes * factor)
         return SearchBudget(seconds=self.seconds * factor) if self.seconds is not None else self
@@ -69,14 +69,14 @@ class Variation:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a search said last: the move, and a variation for each first move that was asked for, by rank."""
+    """The result of a search: the best move and the variations by rank."""
 
     best: str  # UCI, or "(none)"
     variations: tuple[Variation, ...]
 
 
 def find_engine(path: str | None) -> str:
-    """The engine to run: as given, or Stockfish: $DIFFUSEARCH_STOCKFISH, on PATH, or where Debian puts games."""
+    """The path of the engine: as given, else $DIFFUSEARCH_STOCKFISH, else Stockfish on PATH or in /usr/games."""
     wanted = path or os.environ.get("DIFFUSEARCH_STOCKFISH") or "stockfish"
     found = shutil.which(wanted)
     if found is None and wanted == "stockfish":
@@ -107,7 +107,7 @@ class UciEngine:
         self._multipv = 1
         self._known: set[str] = set()  # options, in lower case
         self.name = "unknown"
-        self.options: dict[str, int | str] = {}  # those that it has, as they were set
+        self.options: dict[str, int | str] = {}  # options that the engine has, with the values that were set
         try:
             self._start(options)
         except EngineFault:
@@ -121,7 +121,7 @@ class UciEngine:
                 self.name = line.removeprefix("id name ")
             elif line.startswith("option name "):
                 self._known.add(line.removeprefix("option name ").split(" type ")[0].lower())
-        # An engine without threads or hash has nothing there to be set.
+        # Options that the engine lacks are not set.
         self.options = {name: value for name, value in options.items() if name.lower() in self._known}
         for name, value in self.options.items():
             self._send(f"setoption name {name} value {value}")
@@ -148,7 +148,7 @@ class UciEngine:
         return Analysis(words[1], _exact_variations(lines) if exact else _variations(lines, multipv))
 
     def close(self) -> None:
-        """End the process, by force: it has nothing to save."""
+        """Kill the process."""
         self._selector.close()
         self._process.kill()
         self._process.wait()
@@ -162,7 +162,7 @@ class UciEngine:
             raise EngineFault("crashed") from error
 
     def _until(self, word: str, seconds: float) -> list[str]:
-        """Lines up to and with the first that starts with a word."""
+        """Read lines until one starts with a word; that line is the last."""
         deadline = time.monotonic() + seconds
         start = word.encode()
         lines: list[str] = []
