@@ -22,7 +22,7 @@ import chess
 import chess.engine
 import chess.pgn
 
-from diffusearch.data.engine import find_engine
+from diffusearch.data.uci_process import find_engine
 from diffusearch.evaluation.openings import Opening, read_book
 
 OURS = "DiffuSearch"

@@ -19,7 +19,7 @@ import chess
 import chess.engine
 
 from diffusearch.agents.build import agent as build
-from diffusearch.data.engine import find_engine
+from diffusearch.data.uci_process import find_engine
 from diffusearch.evaluation.intervals import wilson
 from diffusearch.files import write_whole
 

@@ -20,13 +20,13 @@ from pathlib import Path
 import chess
 import chess.engine
 
-from diffusearch.data.engine import Budget, find_engine
 from diffusearch.data.labelled import read_labelled
 from diffusearch.data.labelling import Labeller, LabelSettings
+from diffusearch.data.local_workers import label_locally
 from diffusearch.data.oracle import OracleSettings
-from diffusearch.data.positions import Position
-from diffusearch.data.tasks import ShardInfo, ShardTask
-from diffusearch.data.workers import label_locally
+from diffusearch.data.plan import ShardInfo, ShardTask
+from diffusearch.data.root_positions import RootPosition
+from diffusearch.data.uci_process import SearchBudget, find_engine
 
 LABELLED = Path(__file__).parents[1] / "tests" / "fixtures" / "labelled"
 NODES = 10_000
@@ -34,7 +34,7 @@ POSITIONS = int(os.environ.get("POSITIONS", "1000"))  # enough that one worker's
 WORKERS = 2
 FENS = [row["fen"] for row in islice(read_labelled(LABELLED), POSITIONS)]
 ENGINE = find_engine(None)
-SETTINGS = LabelSettings("pv", 1, oracle=OracleSettings(ENGINE, Budget(nodes=NODES), Budget(nodes=NODES)))
+SETTINGS = LabelSettings("pv", 1, oracle=OracleSettings(ENGINE, SearchBudget(nodes=NODES), SearchBudget(nodes=NODES)))
 
 
 def bare_engines() -> float:
@@ -73,7 +73,7 @@ def _pace(ticks: list[float]) -> float:
 
 def tasks() -> Iterator[ShardTask]:
     for index in range(0, len(FENS), 20):
-        positions = [Position(fen, "p", 0, 0, None, None, "train") for fen in FENS[index : index + 20]]
+        positions = [RootPosition(fen, "p", 0, 0, None, None, "train") for fen in FENS[index : index + 20]]
         yield ShardTask(ShardInfo(index // 20, 0, "", Counter()), tuple(positions))
 
 
@@ -120,5 +120,5 @@ def with_python_chess() -> None:
             engine.analyse(chess.Board(fen), chess.engine.Limit(nodes=NODES), game=number)
 
 
-def all_positions() -> list[Position]:
+def all_positions() -> list[RootPosition]:
     return [position for task in tasks() for position in task.positions]

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from diffusearch.training.recipe import load_recipe
 from diffusearch.training.named_recipes import find_recipe, named_recipes
+from diffusearch.training.recipe import load_recipe
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -10,11 +10,11 @@ import chess
 import numpy as np
 import pytest
 import torch
+from diffusearch.run import Run
 
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
-from diffusearch.run import Run
 from diffusearch.training.recipe import recipe_from_dict
 
 FLAGSHIP = {"grounded": True, "standing": True, "sight": 4}

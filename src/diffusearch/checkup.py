@@ -59,7 +59,7 @@ def torch() -> Finding:
 
 def stockfish() -> Finding:
     """That Stockfish is on PATH and says its name. Only labels, tournaments and comparisons need it."""
-    from diffusearch.data.engine import find_engine
+    from diffusearch.data.uci_process import find_engine
 
     remedy = "install it with your system's packages (Debian: sudo apt-get install stockfish)"
     try:

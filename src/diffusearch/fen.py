@@ -1,4 +1,4 @@
-"""A FEN that somebody wrote: a position that can be played, or one sentence on what is wrong with it."""
+"""A FEN from a user or a file: a board that can be played on, or one sentence that says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import chess
 
 from diffusearch.errors import UserError
 
-HIGHEST = 9999  # half-move clock and move number: far beyond any game
+HIGHEST = 9999  # half-move clock and move number; no game has as many
+LONGEST = 200  # characters; a FEN has at most about 100
 
 
 def position_of(fen: str) -> chess.Board:
     """The board of a FEN, or a UserError."""
     shown = fen.strip()[:100]
+    if len(fen.strip()) > LONGEST:
+        raise UserError(f"{shown!r}... is not a FEN (it has {len(fen.strip())} characters); write one position.")
     try:
         board = chess.Board(fen.strip())
     except ValueError as error:

@@ -11,7 +11,7 @@ import pytest
 
 from diffusearch.agents.base import Agent, Limits
 from diffusearch.agents.build import agent
-from diffusearch.data.engine import find_engine
+from diffusearch.data.uci_process import find_engine
 from diffusearch.errors import UserError
 
 

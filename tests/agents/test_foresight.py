@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-
-from diffusearch.agents.build import agent
 from diffusearch.agents.fan import Fan, State, evaluations, grow
 from diffusearch.agents.foresight import FAN, TRUST, Foresight, draw
-from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.agents.judging import judgement
-from diffusearch.agents.values import DOUBT
-from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination, Ply
 from diffusearch.diffusion.roots import Allowed
 from diffusearch.diffusion.unfolding import Imagined, Unfolded
+
+from diffusearch.agents.build import agent
+from diffusearch.agents.imagining import ImaginingAgent
+from diffusearch.agents.values import DOUBT
+from diffusearch.diffusion.decoding import Decoding
 from diffusearch.errors import UserError
 from diffusearch.search.handmade import MaterialValue
 from diffusearch.weights import packaged

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-
 from diffusearch.agents.fan import State
 from diffusearch.agents.foresight import Foresight
 from diffusearch.agents.principal import expected
-from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Imagination, Ply
 from diffusearch.diffusion.roots import Allowed
 from diffusearch.diffusion.unfolding import Imagined, Unfolded
+
+from diffusearch.diffusion.decoding import Decoding
 
 LIKELIHOOD = -0.25  # of each state
 MATE = "6k1/5ppp/8/8/8/8/q4PPP/3R2K1 w - - 0 1"

@@ -7,9 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import diffusearch.run
 import pytest
 
-import diffusearch.run
 from diffusearch.agents import runs
 from diffusearch.errors import UserError
 

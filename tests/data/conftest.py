@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -44,3 +46,17 @@ def stockfish() -> str:
     if found is None:
         pytest.skip("Stockfish is not installed")
     return found
+
+
+@pytest.fixture
+def linear_work() -> Iterator[None]:
+    """Fails a test that runs for a minute. Its input is so long that quadratic work takes hours."""
+
+    def stop(_: int, __: FrameType | None) -> None:
+        raise AssertionError("still at work after a minute: not linear in the length of the input")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)

@@ -2,9 +2,10 @@
 
     fake_engine.py MODE [STATE_FILE]
 
-Modes: good; and, for positions whose en-passant-free FEN is listed in STATE_FILE (all positions without it):
-crash, hang, illegal, none, empty, unscored, garbled. `crash-once` crashes on the first search it is ever given and
-then behaves; STATE_FILE remembers. `mute` never says uciok; `dead` exits at once.
+Modes: `good`. `cut-off` ends its search in the middle of an iteration, on a bound for the best move. `crash-once`
+crashes on the first search it is ever given and then behaves; STATE_FILE remembers. `mute` never says uciok; `dead`
+exits at once. For positions whose FEN is listed in STATE_FILE (all positions without it): crash, hang, illegal, none,
+empty, unscored, garbled.
 """
 
 from __future__ import annotations
@@ -25,11 +26,18 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-def search(fen: str, multipv: int) -> None:
+def search(fen: str, multipv: int, cut_off: bool = False) -> None:
     board = chess.Board(fen)
     ranked = sorted(board.legal_moves, key=lambda move: -score(fen, move.uci()))
-    for rank, move in enumerate(ranked[:multipv], 1):
-        say(f"info depth 1 multipv {rank} score cp {score(fen, move.uci())} nodes 7 pv {move.uci()}")
+    if cut_off:  # depth 1 has the ranks turned round, depth 2 gets to the first two moves
+        for rank, move in enumerate(ranked[: multipv + 1][::-1], 1):
+            say(f"info depth 1 multipv {rank} score cp {rank} nodes 5 pv {move.uci()}")
+        for rank, move in enumerate(ranked[: min(2, multipv)], 1):
+            say(f"info depth 2 multipv {rank} score cp {score(fen, move.uci())} nodes 7 pv {move.uci()}")
+        say(f"info depth 3 multipv 1 score cp 1900 lowerbound nodes 9 pv {ranked[0].uci()}")
+    else:
+        for rank, move in enumerate(ranked[:multipv], 1):
+            say(f"info depth 1 multipv {rank} score cp {score(fen, move.uci())} nodes 7 pv {move.uci()}")
     say(f"bestmove {ranked[0].uci()}")
 
 
@@ -74,8 +82,8 @@ def main() -> None:
                 state.touch()
                 os._exit(139)
             listed = state is None or mode == "crash-once" or fen in state.read_text().splitlines()
-            if mode in ("good", "crash-once") or not listed:
-                search(fen, multipv)
+            if mode in ("good", "cut-off", "crash-once") or not listed:
+                search(fen, multipv, mode == "cut-off")
             else:
                 misbehave(mode, fen)
 

@@ -42,7 +42,7 @@ def test_the_committed_set_is_sound(labelled: Path) -> None:
     ("changes", "complaint"),
     [
         ({"fen": "nonsense"}, "bad FEN"),
-        ({"fen": "8/8/8/4k3/8/8/8/4K3 w - - 0 1"}, "nothing to decide"),
+        ({"fen": "8/8/8/4k3/8/8/8/4K3 w - - 0 1"}, "the game is over"),
         ({"line": "a1a5 e2e4"}, "move 1 of the line"),
         ({"line": ""}, "no line"),
         ({"split": "dev"}, "unknown split"),
@@ -52,7 +52,8 @@ def test_the_committed_set_is_sound(labelled: Path) -> None:
         ({"values": "1 2 3 4 5"}, "more values than states"),
         ({"values": "9999"}, "not the root's score"),
         ({"values": "many"}, "unreadable"),
-        ({"actions": "e2e4:10"}, "not the legal moves"),
+        ({"actions": "a1a1:10"}, "the scored action 'a1a1' is not legal"),
+        ({"actions": "e2e4"}, "where a score belongs"),
     ],
 )
 def test_what_is_wrong_is_named(rows: list[Row], tmp_path: Path, changes: Row, complaint: str) -> None:
@@ -65,8 +66,8 @@ def test_what_is_wrong_is_named(rows: list[Row], tmp_path: Path, changes: Row, c
 def test_doubled_positions_and_leaking_games_are_found(rows: list[Row], tmp_path: Path) -> None:
     other = "test" if rows[0]["split"] == "train" else "train"
     found = problems(written([*rows, rows[0] | {"split": other}], tmp_path))
-    assert any("stands there twice" in problem for problem in found)
-    assert any("two sides of the split" in problem for problem in found)
+    assert any("occurs twice" in problem for problem in found)
+    assert any("in two splits" in problem for problem in found)
 
 
 def test_unrelated_states_are_checked_one_by_one(rows: list[Row], tmp_path: Path) -> None:
@@ -82,7 +83,7 @@ def test_the_bytes_are_held_against_the_manifest(labelled: Path, tmp_path: Path)
     shutil.copytree(labelled, folder)
     shard = folder / "shard-000001.parquet"
     pq.write_table(pq.read_table(shard).slice(1), shard)
-    assert "manifest's hash" in str(next(check(folder, silent)))  # files come before rows
+    assert "not that of the manifest" in str(next(check(folder, silent)))  # files come before rows
     shard.rename(folder / "shard-000009.parquet")
     missing, unknown = islice(check(folder, silent), 2)
     assert str(missing) == "shard-000001.parquet: is in the manifest but not in the folder"

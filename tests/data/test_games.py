@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import Dropped, Game, entries
+from diffusearch.data.games import Dropped, SourceGame, entries
 from diffusearch.data.pgn import Broken
 from diffusearch.errors import UserError
 
@@ -21,8 +21,8 @@ ddd
 """
 
 
-def read_all(path: Path, wanted: HeaderFilter = HeaderFilter(), own: bool = False) -> list[Game | str]:
-    games: list[Game | str] = []
+def read_all(path: Path, wanted: HeaderFilter = HeaderFilter(), own: bool = False) -> list[SourceGame | str]:
+    games: list[SourceGame | str] = []
     for entry in entries(str(path), own):
         try:
             games.append(entry.read(wanted))
@@ -35,7 +35,7 @@ def test_a_puzzle_gives_the_solvers_positions(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text(PUZZLES)
     first, second, third, fourth = read_all(path)
-    assert isinstance(first, Game)
+    assert isinstance(first, SourceGame)
     assert list(first.plies) == [1, 3, 5]
     assert first.rating == 1900
     assert first.key == "aaa"
@@ -63,8 +63,8 @@ def test_book_plies_of_engine_games_are_no_labels(tmp_path: Path, tag: str, skip
     path.write_text(f'[Event "x"]\n{tag}\n{shuffle} *\n')
     (own,) = read_all(path, own=True)
     (human,) = read_all(path)
-    assert isinstance(own, Game)
-    assert isinstance(human, Game)
+    assert isinstance(own, SourceGame)
+    assert isinstance(human, SourceGame)
     assert own.plies.start == skipped
     assert own.plies.stop == 20
     assert human.plies == range(20)
@@ -87,6 +87,6 @@ def test_a_damaged_archive_ends_with_a_reason(
 
 def test_labelled_records_are_a_source(labelled: Path) -> None:
     game = read_all(labelled)[0]
-    assert isinstance(game, Game)
+    assert isinstance(game, SourceGame)
     assert game.plies == range(0, 1)
     assert game.played is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 import chess
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diffusearch.data.held_out import HeldOut, boards_in, row_keys
@@ -70,6 +70,7 @@ def test_the_looking_glass_only_where_nobody_may_castle(tmp_path: Path) -> None:
     assert roots(held.spared_by(whole)) == {board_row(chess.Board(castling), chess.WHITE).tobytes()}
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=60))
 def test_keys_tell_positions_apart(choices: list[int]) -> None:
     """Along any game two positions have one key exactly if they are one position, clocks aside."""

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from diffusearch.data.labelled import read_batches, read_labelled
-from diffusearch.data.positions import split_of
+from diffusearch.data.root_positions import split_of
 from diffusearch.data.shards import SCHEMA
 from diffusearch.errors import UserError
 

@@ -87,6 +87,26 @@ def test_a_batch_has_the_horizon_that_all_sources_have(sources: list[Records]) -
     assert arrays["moves"].shape == (12, 2)
 
 
+def test_sources_with_fewer_scored_moves_are_filled_up(sources: list[Records], tmp_path: Path) -> None:
+    line = Line(chess.STARTING_FEN, ["e2e4", "e7e5"], scored=[("e2e4", 0.5), ("d2d4", 0.25)])
+    write_records([line] * 20, tmp_path / "scored", 2, scored=3)
+    arrays = Mixture([sources[0], Records(tmp_path / "scored")], [1, 1], 0).take(0, 12)
+    assert arrays["scored_moves"].shape == arrays["scored_wins"].shape == (12, 3)
+    assert (arrays["scored_moves"][:6] == moves.NONE).all()
+    expected = [moves.MOVE_ID["e2e4"], moves.MOVE_ID["d2d4"], moves.NONE]
+    assert (arrays["scored_moves"][6:] == expected).all()
+    assert (arrays["scored_wins"][6:] == [0.5, 0.25, 0.0]).all()
+    assert "scored_moves" not in Mixture(sources, [1, 1, 1], 0).take(0, 12)
+
+
+def test_scored_moves_are_mirrored_with_the_board() -> None:
+    line = Line("8/8/8/8/8/8/7k/K7 w - - 0 1", ["a1b1"], scored=[("a1b1", 0.5), ("a1a2", 0.4)])
+    arrays = replay([line], 1, scored=3)
+    seen = mirrored(arrays, np.array([True]))
+    assert seen["scored_moves"].tolist() == [[moves.MOVE_ID["h1g1"], moves.MOVE_ID["h1h2"], moves.NONE]]
+    assert (seen["scored_wins"] == arrays["scored_wins"]).all()
+
+
 def test_a_source_that_starves_is_refused(sources: list[Records]) -> None:
     with pytest.raises(UserError, match=r"r2.*less than one record"):
         Mixture(sources, [100.0, 100.0, 1.0], 0).rows(0, 64)

@@ -127,6 +127,47 @@ def test_workers_write_the_same_bytes(tmp_path: Path) -> None:
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
+SCORED = [
+    Line(chess.STARTING_FEN, ["e2e4"], [66], scored=[("e2e4", 0.53), ("d2d4", 0.52), ("g1f3", 0.51)]),
+    Line("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 3 30", ["e8g8"], [64], scored=[("e8g8", 0.5), ("a8a1", 0.25)]),
+    Line(chess.STARTING_FEN, ["d2d4"]),
+]
+
+
+def test_scored_moves_are_kept_in_the_movers_frame() -> None:
+    arrays = replay(SCORED, 1, scored=2)
+    black = [int(moves.TURN[moves.MOVE_ID[uci]]) for uci in ("e8g8", "a8a1")]
+    assert arrays["scored_moves"].tolist() == [
+        [moves.MOVE_ID["e2e4"], moves.MOVE_ID["d2d4"]],
+        black,
+        [moves.NONE, moves.NONE],
+    ]
+    assert arrays["scored_wins"] == pytest.approx(np.array([[0.53, 0.52], [0.5, 0.25], [0, 0]]), rel=1e-6)
+    assert (arrays["scored_moves"][:2, 0] == arrays["moves"][:2, 0]).all()
+    assert "scored_moves" not in replay(SCORED, 1)
+
+
+@pytest.mark.parametrize("uci", ["e2e5", "e7e5", "0000", "nonsense"])
+def test_an_illegal_scored_move_is_refused(uci: str) -> None:
+    with pytest.raises(UserError, match=f"scored move {uci!r} is not legal"):
+        replay([Line(chess.STARTING_FEN, ["e2e4"], scored=[("e2e4", 0.5), (uci, 0.5)])], 1, scored=2)
+
+
+def test_scored_moves_are_written_and_older_folders_have_none(tmp_path: Path) -> None:
+    write_records(SCORED, tmp_path / "new", 1, scored=3, seed=5)
+    records = Records(tmp_path / "new")
+    order, straight = np.random.default_rng(5).permutation(3), replay(SCORED, 1, scored=3)
+    for name, array in records.take(np.arange(3)).items():
+        assert np.array_equal(array, straight[name][order]), name
+    assert records.scored == 3
+    write_records(SCORED, tmp_path / "old", 1)
+    meta = json.loads((tmp_path / "old" / "records.json").read_text())
+    del meta["scored"]  # as it was written before there were scored moves
+    (tmp_path / "old" / "records.json").write_text(json.dumps(meta))
+    assert Records(tmp_path / "old").scored == 0
+    assert "scored_moves" not in Records(tmp_path / "old").take(np.arange(3))
+
+
 def test_no_lines_no_records(tmp_path: Path) -> None:
     assert write_records([], tmp_path / "r", 2) == 0
     assert len(Records(tmp_path / "r")) == 0

@@ -8,13 +8,20 @@ from pathlib import Path
 
 import chess
 import chess.pgn
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from diffusearch.data import pgn
+from diffusearch.data.check import check
 from diffusearch.data.filters import HeaderFilter
 from diffusearch.data.games import entries
-from diffusearch.data.labelled import read_labelled
+from diffusearch.data.labelled import SCORED, read_labelled, scored_moves
+from diffusearch.data.records import Line, replay
+from diffusearch.data.scores import action_wins
+from diffusearch.data.shards import SCHEMA
 from diffusearch.data.streams import open_text
+from diffusearch.tokens import moves
 
 DATA = Path(os.environ.get("DIFFUSEARCH_DATA", Path(__file__).parents[3] / "shared" / "data"))
 pytestmark = [
@@ -50,3 +57,18 @@ def test_other_labels_are_read_as_a_set() -> None:
             board.push(board.parse_uci(move))
         assert row["ended"] == (board.outcome() is not None)
         assert (row["cp"] is None) != (row["mate"] is None)
+
+
+def test_soft_labels_are_a_source_of_records(tmp_path: Path) -> None:
+    """Five moves and their scores from one search, as another program wrote them."""
+    rows = list(islice(read_labelled(DATA / "labels" / "soft.parquet"), 300))
+    path = tmp_path / "soft.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path)
+    assert list(check(path, lambda _: None)) == []
+    assert scored_moves(path) == 6
+    lines = [Line(row["fen"], row["line"].split(), scored=action_wins(row["actions"], SCORED)) for row in rows]
+    arrays = replay(lines, 4, scored=6)
+    assert (arrays["scored_moves"][:, 0] == arrays["moves"][:, 0]).all()
+    listed = arrays["scored_moves"] != moves.NONE
+    assert listed.sum() == sum(len(row["actions"].split()) for row in rows)
+    assert ((arrays["scored_wins"] >= 0) & (arrays["scored_wins"] <= 1)).all()

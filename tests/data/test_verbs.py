@@ -108,7 +108,7 @@ def test_selfplay_repeats_with_the_seed(
         (["label", "GAMES", "--nodes", "5", "--depth", "5"], "exactly one"),
         (["label", "GAMES", "--speed", "warp"], "unknown speed"),
         (["label", "GAMES", "GAMES", "--future", "played"], "two sources"),
-        (["label", "GAMES", "--future", "played", "--min-rating", "9000"], "no position came out"),
+        (["label", "GAMES", "--future", "played", "--min-rating", "9000"], "gave no position"),
     ],
 )
 def test_mistakes_are_the_users_errors(

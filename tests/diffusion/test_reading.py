@@ -6,14 +6,14 @@ import chess
 import numpy as np
 import pytest
 import torch
+from diffusearch.diffusion.imagination import Imagination
+from diffusearch.diffusion.reading import read_sample
+from diffusearch.diffusion.roots import Roots
 
 from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.imagination import Imagination
-from diffusearch.diffusion.reading import read_sample
-from diffusearch.diffusion.roots import Roots
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout, layout
 

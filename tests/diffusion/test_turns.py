@@ -8,16 +8,16 @@ from dataclasses import replace
 import chess
 import pytest
 import torch
-
-from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.imagination import Frame, Imagination, Ply
 from diffusearch.diffusion.roots import Allowed
-from diffusearch.diffusion.sampling import denoise
 from diffusearch.diffusion.turns import by_turns
+from diffusearch.run import Run
+
+from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.sampling import denoise
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
-from diffusearch.run import Run
 from diffusearch.training.recipe import Recipe
 
 TURNS = Decoding(order="turns", steps=20)

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 import zstandard
+from diffusearch.diffusion.imagination import Imagination
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.diffusion.imagination import Imagination
 
 
 def key(board: chess.Board) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 import chess
 import pyarrow as pa
 import pytest
+from diffusearch.diffusion.imagination import Imagination
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.diffusion.imagination import Imagination
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import action_accuracy, rating_band
 from diffusearch.evaluation.positions import Position, read_positions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import chess
 import pytest
 import torch
+from diffusearch.run import Run
 
 from diffusearch.agents.base import Agent, Limits
 from diffusearch.agents.imagining import ImaginingAgent
@@ -14,7 +15,6 @@ from diffusearch.evaluation.actions import MOVES_ONLY, decide
 from diffusearch.evaluation.futures import random_positions
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
-from diffusearch.run import Run
 from diffusearch.training.recipe import Recipe
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import chess
 import pytest
-
 from diffusearch.diffusion.imagination import Imagination, Ply
+
 from diffusearch.errors import UserError
 from diffusearch.evaluation.futures import future_quality, random_positions
 from diffusearch.evaluation.positions import Position

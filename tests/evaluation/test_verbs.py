@@ -11,10 +11,10 @@ from typing import Any
 import chess
 import pyarrow.parquet as parquet
 import pytest
+from diffusearch.diffusion.imagination import Imagination, Ply
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
-from diffusearch.diffusion.imagination import Imagination, Ply
 from diffusearch.training.recipe import Recipe
 
 

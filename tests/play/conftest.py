@@ -11,9 +11,9 @@ from pathlib import Path
 import chess
 import pytest
 import uvicorn
+from diffusearch.diffusion.imagination import Frame, Imagination, Ply
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.diffusion.imagination import Frame, Imagination, Ply
 from diffusearch.errors import UserError
 from diffusearch.play.desk import Desk
 from diffusearch.play.roster import Level, Offer, Roster

@@ -13,6 +13,7 @@ import onnx
 import onnxruntime
 import pytest
 import torch
+from diffusearch.run import Run
 from torch import nn
 from typer.testing import CliRunner
 
@@ -20,7 +21,6 @@ from diffusearch.cli import app
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.play.export import check_onnx, export_onnx, records
-from diffusearch.run import Run
 from diffusearch.training.checkpoint import save_tensors
 from diffusearch.training.recipe import recipe_from_dict, recipe_text
 

@@ -9,10 +9,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from diffusearch.agents.text import cut
 
 from diffusearch.agents.build import PLAYERS
 from diffusearch.agents.options import read
-from diffusearch.agents.text import cut
 from diffusearch.errors import UserError
 from diffusearch.play import server
 from diffusearch.play.offers import PACKAGED, offers

@@ -9,9 +9,9 @@ from importlib.metadata import version
 
 import chess
 import pytest
+from diffusearch.diffusion.imagination import Imagination
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.diffusion.imagination import Imagination
 from diffusearch.errors import UserError
 from diffusearch.play.engine import Engine
 from diffusearch.play.uci import Protocol, converse

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from diffusearch.agents.text import cut
 
 from diffusearch.agents.build import PLAYERS
-from diffusearch.agents.text import cut
 from diffusearch.errors import UserError
 from diffusearch.evaluation.paper import paper_tables
 from diffusearch.reproduce.driver import Setting, resolved

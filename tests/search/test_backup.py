@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import chess
 import pytest
-
 from diffusearch.search.backup import backup, cancel
 from diffusearch.search.node import Node
 from diffusearch.search.selection import Path

@@ -13,10 +13,10 @@ from typing import Any
 
 import chess
 import pytest
-
-from diffusearch.search.mcts import search
 from diffusearch.search.node import Node, Tree
 from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
+
+from diffusearch.search.mcts import search
 
 FOLDER = Path(__file__).parent / "golden"
 SETTINGS = {"tuned": Settings(), "paper": PAPER, "as-published": AS_PUBLISHED}

@@ -9,12 +9,12 @@ from typing import Any
 
 import chess
 import pytest
-
-from diffusearch.search.handmade import GainPolicy, MaterialValue
-from diffusearch.search.mcts import search
 from diffusearch.search.node import Node, Tree
 from diffusearch.search.play import edge_value, principal_line, ranking, shares
 from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
+
+from diffusearch.search.handmade import GainPolicy, MaterialValue
+from diffusearch.search.mcts import search
 
 MATE_IN_1 = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"
 MATE_IN_2 = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"  # 1.Ra6! bxa6 2.b7#

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import chess
 import pytest
-
 from diffusearch.search.node import Node
 from diffusearch.search.play import edge_value, principal_line, ranking, shares
 from diffusearch.search.settings import Settings

@@ -7,11 +7,11 @@ from typing import Any
 
 import chess
 import pytest
+from diffusearch.search.node import Tree
+from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
 
 from diffusearch.search.mcts import search
-from diffusearch.search.node import Tree
 from diffusearch.search.outcome import Outcome, outcome
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
 
 POSITIONS = [
     chess.STARTING_FEN,

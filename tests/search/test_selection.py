@@ -5,7 +5,6 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-
 from diffusearch.search.conventions import FAIR
 from diffusearch.search.node import Node, Tree
 from diffusearch.search.selection import ascend, descend, first_play, scores

@@ -6,11 +6,11 @@ from typing import Any
 
 import chess
 import pytest
-
 from diffusearch.search.conventions import FAIR, PUBLISHED
-from diffusearch.search.mcts import search
 from diffusearch.search.node import Tree
 from diffusearch.search.settings import Settings
+
+from diffusearch.search.mcts import search
 
 
 @pytest.fixture

@@ -193,7 +193,7 @@ def greedy(spec: AgentSpec, options: dict[str, Any]) -> Agent:
 
 def stockfish(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     from diffusearch.agents.engine import EngineAgent, limit_from
-    from diffusearch.data.engine import find_engine
+    from diffusearch.data.uci_process import find_engine
 
     if options["elo"] is not None and options["skill"] is not None:
         raise UserError(f"agent '{spec}' has both elo and skill; Stockfish takes only one, keep one of them")

@@ -1,4 +1,4 @@
-"""Verbs of the data station: label games, look at what came out, check it, make games from nothing."""
+"""Commands for data: `label` games, and `data show`, `data check`, `data selfplay`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from diffusearch.errors import UserError
 
-data_app = typer.Typer(help="Look at labelled data, check it, make games.", no_args_is_help=True)
+data_app = typer.Typer(help="Show and check labelled data, make games by self-play.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -22,54 +22,55 @@ def register(app: typer.Typer) -> None:
 
 def label(
     games: Annotated[list[str], typer.Argument(help="PGN, puzzle CSV, Parquet, or - for standard input.")],
-    out: Annotated[Path, typer.Option(help="Folder for the shards; the same command again continues it.")],
-    nodes: Annotated[int | None, typer.Option(help="Nodes a search (10,000 unless another budget is given).")] = None,
-    depth: Annotated[int | None, typer.Option(help="Depth a search instead of nodes.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Seconds a search; labels then differ between runs.")] = None,
-    extend_nodes: Annotated[int | None, typer.Option(help="Nodes of searches that lengthen a pv (a fifth).")] = None,
-    actions: Annotated[bool, typer.Option(help="Value every legal action; the budget is for each of them.")] = False,
-    per_game: Annotated[int | None, typer.Option(help="Positions a game, drawn at random; else all.")] = None,
-    skip_plies: Annotated[int, typer.Option(help="No positions before this ply.")] = 0,
-    horizon: Annotated[int, typer.Option(help="Moves of the future, the root's own included.")] = 4,
-    future: Annotated[str | None, typer.Option(help="relabel, pv, random, random-world, played.")] = None,
-    workers: Annotated[int, typer.Option(help="Engines at work at a time.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for the labels; the same command again continues.")],
+    nodes: Annotated[int | None, typer.Option(help="Nodes of a search (10,000).")] = None,
+    depth: Annotated[int | None, typer.Option(help="Depth of a search, instead of nodes.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds of a search; labels then differ between runs.")] = None,
+    extend_nodes: Annotated[int | None, typer.Option(help="Nodes of a search that extends a short pv.")] = None,
+    actions: Annotated[bool, typer.Option(help="Score every legal action; the budget is for each of them.")] = False,
+    multipv: Annotated[int, typer.Option(help="Score the best K actions (1 to 64) in one search.")] = 1,
+    per_game: Annotated[int | None, typer.Option(help="Positions of a game, drawn at random; all if left out.")] = None,
+    skip_plies: Annotated[int, typer.Option(help="Leave out positions before this ply.")] = 0,
+    horizon: Annotated[int, typer.Option(help="Moves of the line, the oracle's action included.")] = 4,
+    future: Annotated[str | None, typer.Option(help="relabel, pv, random, random-world or played.")] = None,
+    workers: Annotated[int, typer.Option(help="Engine processes.")] = 1,
     cluster: Annotated[str | None, typer.Option(help="Address of a Ray cluster, or `local`.")] = None,
     limit_games: Annotated[int | None, typer.Option(help="Stop after so many games that pass the filters.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Labelled sets whose positions are left out.")] = None,
-    engine: Annotated[str | None, typer.Option(help="A UCI engine; Stockfish if left out.")] = None,
-    hash_mb: Annotated[int, typer.Option("--hash", help="The engine's hash table in MB.")] = 16,
+    exclude: Annotated[list[str] | None, typer.Option(help="Labelled set whose positions are left out.")] = None,
+    engine: Annotated[str | None, typer.Option(help="Path of a UCI engine; Stockfish if left out.")] = None,
+    hash_mb: Annotated[int, typer.Option("--hash", help="Hash table of the engine in MB.")] = 16,
     timeout: Annotated[float, typer.Option(help="Seconds after which a search counts as hung.")] = 60.0,
-    min_rating: Annotated[int | None, typer.Option(help="Of both players, or of the puzzle.")] = None,
-    max_rating: Annotated[int | None, typer.Option(help="Of both players, or of the puzzle.")] = None,
-    speed: Annotated[list[str] | None, typer.Option(help="ultrabullet, bullet, blitz, rapid, classical.")] = None,
+    min_rating: Annotated[int | None, typer.Option(help="Lowest rating of both players, or of the puzzle.")] = None,
+    max_rating: Annotated[int | None, typer.Option(help="Highest rating of both players, or of the puzzle.")] = None,
+    speed: Annotated[list[str] | None, typer.Option(help="ultrabullet, bullet, blitz, rapid or classical.")] = None,
     since: Annotated[str | None, typer.Option(help="First date, YYYY[.MM[.DD]].")] = None,
     until: Annotated[str | None, typer.Option(help="Last date, YYYY[.MM[.DD]].")] = None,
-    termination: Annotated[list[str] | None, typer.Option(help="Wanted Termination headers, e.g. Normal.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the drawn plies and the random futures.")] = 0,
-    shard: Annotated[int, typer.Option(help="Positions a shard.")] = 2048,
+    termination: Annotated[list[str] | None, typer.Option(help="Termination header to keep, e.g. Normal.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the drawn plies and random futures.")] = 0,
+    shard: Annotated[int, typer.Option(help="Positions of a shard.")] = 2048,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Turn games into oracle-labelled records (the paper's section 3.2)."""
+    """Label positions of games with the oracle's action and line (the paper's section 3.2)."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from diffusearch.data.engine import Budget, find_engine
     from diffusearch.data.filters import HeaderFilter
     from diffusearch.data.games import is_puzzles
+    from diffusearch.data.label_run import LabelRun, label_games
     from diffusearch.data.labelling import LabelSettings
     from diffusearch.data.oracle import OracleSettings
     from diffusearch.data.plan import Choice
-    from diffusearch.data.run import LabelRun, label_games
+    from diffusearch.data.uci_process import SearchBudget, find_engine
 
-    if future is None:  # a puzzle's solution is its label; a human game's moves are not
+    if future is None:  # the solution of a puzzle is its label; the moves of a human game are not
         future = "played" if all(map(is_puzzles, games)) else "relabel"
     oracle = None
     if future != "played":
         if nodes is None and depth is None and seconds is None:
             nodes = 10_000
-        budget = Budget(nodes, depth, seconds)
+        budget = SearchBudget(nodes, depth, seconds)
         if extend_nodes is not None or budget.nodes is not None:
-            extend = Budget(nodes=extend_nodes or max(1, (budget.nodes or 0) // 5))
+            extend = SearchBudget(nodes=extend_nodes or max(1, (budget.nodes or 0) // 5))
         else:
             extend = budget
         oracle = OracleSettings(find_engine(engine), budget, extend, hash_mb, timeout)
@@ -78,7 +79,7 @@ def label(
         sources=tuple(games),
         out=out,
         choice=Choice(wanted, per_game, skip_plies, limit_games, horizon, future == "played", seed, shard),
-        settings=LabelSettings(future, horizon, actions, seed, oracle),
+        settings=LabelSettings(future, horizon, actions, seed, oracle, multipv),
         exclude=tuple(exclude or ()),
         workers=workers,
         cluster=cluster,
@@ -103,23 +104,23 @@ def label(
         book = (
             " (with --future played, 16 plies without a header BookPlies count as book)" if future == "played" else ""
         )
-        raise UserError(f"no position came out of {', '.join(games)}; loosen the filters or give other games{book}")
+        raise UserError(f"{', '.join(games)} gave no position; loosen the filters or give other games{book}")
 
 
 @data_app.command("selfplay")
 def selfplay(
     out: Annotated[Path, typer.Option(help="PGN file to write.")],
-    games: Annotated[int, typer.Option(help="How many.")] = 100,
-    nodes: Annotated[int, typer.Option(help="Nodes a move; few make weak play.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Of openings and moves.")] = 0,
-    engine: Annotated[str | None, typer.Option(help="A UCI engine; Stockfish if left out.")] = None,
+    games: Annotated[int, typer.Option(help="Number of games.")] = 100,
+    nodes: Annotated[int, typer.Option(help="Nodes of a move; fewer nodes play weaker.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the openings and moves.")] = 0,
+    engine: Annotated[str | None, typer.Option(help="Path of a UCI engine; Stockfish if left out.")] = None,
 ) -> None:
-    """Let an engine play itself at low strength, seeded: games to label where there are none."""
+    """Make games to label: an engine plays against itself at low strength, reproducible by the seed."""
     from rich.console import Console
     from rich.progress import track
 
-    from diffusearch.data.engine import find_engine
     from diffusearch.data.selfplay import play_games
+    from diffusearch.data.uci_process import find_engine
     from diffusearch.files import write_whole
 
     if games < 1 or nodes < 1:
@@ -133,11 +134,11 @@ def selfplay(
 @data_app.command("show")
 def show(
     path: Annotated[Path, typer.Argument(help="A labelled folder or Parquet file.")],
-    boards: Annotated[int, typer.Option(help="Positions to draw.")] = 3,
-    svg: Annotated[Path | None, typer.Option(help="Folder for the positions as pictures.")] = None,
+    boards: Annotated[int, typer.Option(help="Number of positions to draw.")] = 3,
+    svg: Annotated[Path | None, typer.Option(help="Folder for SVG pictures of these positions.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Counts, histograms of rating, phase and value, the duplicate rate, and a few boards."""
+    """Show counts, histograms of rating, phase and value, duplicates, scored actions, and a few boards."""
     from diffusearch.data.manifest import read_manifest
     from diffusearch.data.show import board_svg, board_text, summarise
     from diffusearch.files import write_whole
@@ -160,7 +161,13 @@ def show(
             rate = manifest.counts.get("duplicate positions", 0) / found
             typer.echo(f"duplicates left out while labelling: {rate:.1%} of {found} positions")
     typer.echo(f"duplicates in the set: {summary.duplicates / max(summary.records, 1):.2%}")
-    typer.echo(f"game over within the line: {summary.ended}; every action valued: {summary.with_actions}")
+    typer.echo(f"game over after the line: {summary.ended}")
+    if summary.with_actions:
+        mean = summary.scored_actions / summary.with_actions
+        typer.echo(
+            f"scored actions: {summary.with_actions} records, {mean:.1f} actions each on average "
+            f"({summary.fewest_scored} to {summary.most_scored})"
+        )
     _histogram("pool", dict(summary.pools))
     _histogram("split", dict(summary.splits))
     _histogram("future", dict(summary.futures))
@@ -185,9 +192,9 @@ def _histogram(title: str, counts: Mapping[Any, int]) -> None:
 def check(
     path: Annotated[Path, typer.Argument(help="A labelled folder or Parquet file.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the problems as JSON.")] = False,
-    most: Annotated[int, typer.Option(help="Problems to print.")] = 20,
+    most: Annotated[int, typer.Option(help="Number of problems to print.")] = 20,
 ) -> None:
-    """See that every line is legal, every value in range, every hash right; exit code 1 if not."""
+    """Check that lines and scored actions are legal, scores in range and hashes right; exit code 1 if not."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

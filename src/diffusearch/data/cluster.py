@@ -1,7 +1,7 @@
 """Labelling on many machines with Ray (optional extra `diffusearch[cluster]`): a task is a shard.
 
-Rows come back to the machine that gave the command, which alone writes: no shared disk is needed, and a run that
-was killed continues like a local one. Ray itself gives the shard of a dead worker to another.
+Rows return to the machine that runs the command, and only that machine writes. So no shared disk is needed, and a run
+that was killed continues like a local one. Ray gives the shard of a dead worker to another worker.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from diffusearch.data.labelling import Labeller, LabelSettings, Row
-from diffusearch.data.tasks import ShardTask
-from diffusearch.data.workers import Progress
+from diffusearch.data.local_workers import Progress
+from diffusearch.data.plan import ShardTask
 from diffusearch.errors import UserError
 
 RETRIES = 5  # of a shard whose worker or machine died
+STARTS = 5  # attempts to start Ray on this machine
 
 
 def label_on_cluster(
     tasks: Iterator[ShardTask], settings: LabelSettings, address: str, workers: int, progress: Progress
 ) -> Iterator[tuple[ShardTask, list[Row]]]:
-    """Shards as they become ready; `workers` are under way at a time. Address `local` starts Ray on this machine."""
+    """Shards as they become ready, `workers` of them at a time. The address `local` starts Ray on this machine."""
     try:
         import ray
     except ImportError as error:
@@ -28,13 +29,7 @@ def label_on_cluster(
 
     started = not ray.is_initialized()
     if started:
-        try:
-            if address == "local":
-                ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
-            else:
-                ray.init(address=address, log_to_driver=False)
-        except ConnectionError as error:
-            raise UserError(f"no Ray cluster at {address}; start one with `ray start --head` or use `local`") from error
+        _connect(ray, address, workers)
     remote = ray.remote(max_retries=RETRIES, num_cpus=1)(_label_shard)
     running: dict[Any, ShardTask] = {}
     try:
@@ -49,7 +44,7 @@ def label_on_cluster(
                 rows = ray.get(ready[0])
             except ray.exceptions.WorkerCrashedError as error:
                 raise UserError(
-                    f"{RETRIES} workers died over shard {task.info.index}; "
+                    f"{RETRIES} workers died on shard {task.info.index}; "
                     "look for lack of memory, then run the same command again to continue"
                 ) from error
             if isinstance(rows, str):
@@ -63,8 +58,28 @@ def label_on_cluster(
             ray.shutdown()
 
 
+def _connect(ray: Any, address: str, workers: int) -> None:
+    """Join the cluster at an address, or start one here; Ray gives a start 30 seconds, too few on a busy machine."""
+    if address != "local":
+        try:
+            ray.init(address=address, log_to_driver=False)
+        except ConnectionError as error:
+            raise UserError(f"no Ray cluster at {address}; start one with `ray start --head` or use `local`") from error
+        return
+    for attempt in range(STARTS):
+        try:
+            ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
+            return
+        except Exception as error:  # Ray raises the base class where its processes take too long
+            ray.shutdown()
+            if attempt == STARTS - 1:
+                raise UserError(
+                    f"Ray did not start here in {STARTS} attempts ({str(error)[:200]}); try `ray start --head`"
+                ) from error
+
+
 def _label_shard(task: ShardTask, settings: LabelSettings) -> list[Row] | str:
-    """Runs on the cluster; a sentence for the user where the engine there is at fault."""
+    """Runs on the cluster; returns a sentence for the user where the engine fails there."""
     try:
         with Labeller(settings) as labeller:
             return list(labeller.label(task.positions))

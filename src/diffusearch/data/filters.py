@@ -1,4 +1,4 @@
-"""Which games are wanted, told from the headers alone, before any move is parsed."""
+"""The header filter: chooses games by rating, speed, date and termination before their moves are parsed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from diffusearch.errors import UserError
 SPEEDS: dict[str, float] = {"ultrabullet": 30, "bullet": 180, "blitz": 480, "rapid": 1500, "classical": math.inf}
 
 
+HIGHEST_RATING = 9999
+
+
 @dataclass(frozen=True)
 class HeaderFilter:
-    """Every bound is inclusive; a game that lacks the header a bound asks for is dropped."""
+    """Every bound is inclusive. A game without the header that a bound needs is dropped."""
 
     min_rating: int | None = None  # of both players
     max_rating: int | None = None  # of both players
@@ -32,9 +35,9 @@ class HeaderFilter:
                 raise UserError(f"bad date {date!r}; write YYYY, YYYY.MM or YYYY.MM.DD")
 
     def why_dropped(self, headers: Mapping[str, str]) -> str | None:
-        """The name of the first bound that the game fails, or None if it is wanted."""
+        """The name of the first bound that the game fails, or None if it passes."""
         if self.min_rating is not None or self.max_rating is not None:
-            ratings = [number(headers.get(tag)) for tag in ("WhiteElo", "BlackElo")]
+            ratings = [rating_of(headers.get(tag)) for tag in ("WhiteElo", "BlackElo")]
             low, high = self.min_rating or 0, self.max_rating or 10**9
             if not all(rating is not None and low <= rating <= high for rating in ratings):
                 return "rating"
@@ -44,7 +47,7 @@ class HeaderFilter:
             date = headers.get("UTCDate") or headers.get("Date", "")
             if not date[:4].isdigit():
                 return "date"
-            # Compared as text at the precision of the bound; an unknown month ("??") sorts before any digit is asked.
+            # Dates are compared as text, at the precision of the bound.
             if self.since and date[: len(self.since)] < self.since:
                 return "date"
             if self.until and date[: len(self.until)] > self.until:
@@ -67,5 +70,11 @@ def speed_of(time_control: str) -> str | None:
 
 
 def number(text: str | None) -> int | None:
-    """A header's whole number, or None."""
-    return int(text) if text and text.isascii() and text.isdigit() else None
+    """The whole number of a header, or None where there is none or more than nine digits."""
+    return int(text) if text and len(text) < 10 and text.isascii() and text.isdigit() else None
+
+
+def rating_of(text: str | None) -> int | None:
+    """The rating of a header or table, or None where it cannot be one."""
+    rating = number(text)
+    return rating if rating is not None and rating <= HIGHEST_RATING else None

@@ -1,7 +1,7 @@
-"""One shape for every source of positions: a line of moves, and the plies of it that may become records.
+"""One form for every source of positions: a start position, moves, and the plies that may become records.
 
-A human game, an engine's game, a puzzle's solution and a labelled record all are a start position and moves.
-Each source yields entries; an entry is read into a `Game` only when it is its turn, or refused with a reason.
+Human games, engine games, puzzles and labelled records all have this form. A source yields entries. `read` parses an
+entry into a `SourceGame`, or raises the reason why it cannot be used.
 """
 
 from __future__ import annotations
@@ -16,41 +16,43 @@ from typing import Any, Protocol
 import chess
 
 from diffusearch.data import pgn
-from diffusearch.data.filters import HeaderFilter, number
-from diffusearch.data.streams import DAMAGE, STDIN, bare_name, open_text, pool_name
+from diffusearch.data.filters import HeaderFilter, number, rating_of
+from diffusearch.data.streams import DAMAGE, STDIN, bare_name, open_text, pool_name, read_table
 from diffusearch.errors import UserError
+from diffusearch.fen import position_of
 
-BOOK_PLIES = 16  # leading plies of an engine game that are not its own where the header BookPlies is missing
+PUZZLE_COLUMNS = ("PuzzleId", "FEN", "Moves", "Rating")
+BOOK_PLIES = 16  # opening book plies of an engine game without the header BookPlies
 
 
 class Dropped(Exception):
-    """A game that the header filter does not want; the message names the bound."""
+    """A game that the header filter drops; the message names the bound."""
 
 
 @dataclass(frozen=True)
-class Game:
-    """A line of moves with what its records need to know of it."""
+class SourceGame:
+    """A game with the facts that its records need."""
 
     pool: str
-    index: int  # in its source, counted from 0 over all games, wanted or not
-    key: str  # what the split hashes: the same game has the same key in any file
+    index: int  # of the game in its source, counted from 0 over all games
+    key: str  # the split hashes it; a game has the same key in every file
     start: chess.Board
     moves: tuple[chess.Move, ...]
     plies: range  # indices into moves that may be chosen
     first_ply: int = 0  # half-moves played before the start
     rating: int | None = None
-    played: str | None = None  # what was played at the start where it is not moves[0]
-    split: str | None = None  # where the source has fixed it
+    played: str | None = None  # the move of the game at the start, if it is not moves[0]
+    split: str | None = None  # if the source has one
 
 
-class Entry(Protocol):
-    """One game of a source, unread."""
+class SourceEntry(Protocol):
+    """One game of a source, not parsed yet."""
 
     @property
     def text(self) -> str:
-        """As it stands in the source."""
+        """The text of the source."""
 
-    def read(self, wanted: HeaderFilter) -> Game:
+    def read(self, wanted: HeaderFilter) -> SourceGame:
         """The game; raises Dropped or pgn.Broken."""
 
 
@@ -59,21 +61,21 @@ class PgnEntry:
     pool: str
     index: int
     raw: pgn.RawGame
-    own_plies: bool  # the moves will serve as labels: leave out the book
+    own_plies: bool  # the moves of the game are its labels: leave out the book
 
     @property
     def text(self) -> str:
         return self.raw.text
 
-    def read(self, wanted: HeaderFilter) -> Game:
+    def read(self, wanted: HeaderFilter) -> SourceGame:
         headers = self.raw.headers()
         if reason := wanted.why_dropped(headers):
             raise Dropped(reason)
         line = pgn.main_line(self.raw)
-        ratings = [r for r in (number(headers.get("WhiteElo")), number(headers.get("BlackElo"))) if r is not None]
+        ratings = [r for r in (rating_of(headers.get("WhiteElo")), rating_of(headers.get("BlackElo"))) if r is not None]
         book = number(headers.get("BookPlies"))
         skipped = (BOOK_PLIES if book is None else book) if self.own_plies else 0
-        return Game(
+        return SourceGame(
             pool=self.pool,
             index=self.index,
             key=line.start.fen() + " " + " ".join(map(chess.Move.uci, line.moves)),
@@ -97,16 +99,16 @@ class PuzzleEntry:
     def text(self) -> str:
         return json.dumps(self.row)
 
-    def read(self, wanted: HeaderFilter) -> Game:
-        rating = number(self.row.get("Rating"))
+    def read(self, wanted: HeaderFilter) -> SourceGame:
+        rating = rating_of(self.row.get("Rating"))
         if wanted.min_rating is not None and (rating is None or rating < wanted.min_rating):
             raise Dropped("rating")
         if wanted.max_rating is not None and (rating is None or rating > wanted.max_rating):
             raise Dropped("rating")
-        start, moves = _replay(self.row["FEN"] or "", self.row["Moves"] or "")  # a short row has None
+        start, moves = _replay(self.row["FEN"] or "", self.row["Moves"] or "")  # DictReader fills a short row with None
         if len(moves) < 2:
             raise pgn.Broken("no moves")
-        return Game(
+        return SourceGame(
             pool=self.pool,
             index=self.index,
             key=self.row["PuzzleId"],
@@ -120,7 +122,7 @@ class PuzzleEntry:
 
 @dataclass(frozen=True)
 class RecordEntry:
-    """A labelled record: its position again, e.g. to label it deeper."""
+    """A labelled record, to label its position again, e.g. with more nodes."""
 
     row: dict[str, Any]
 
@@ -128,12 +130,12 @@ class RecordEntry:
     def text(self) -> str:
         return json.dumps(self.row)
 
-    def read(self, wanted: HeaderFilter) -> Game:
-        line = self.row["line"].split()[:1] if self.row["states"] else [self.row["line"]]  # a world without dynamics
+    def read(self, wanted: HeaderFilter) -> SourceGame:
+        line = self.row["line"].split()[:1] if self.row["states"] else [self.row["line"]]  # unrelated states
         start, moves = _replay(self.row["fen"], " ".join(line))
         if not moves:
             raise pgn.Broken("no moves")
-        return Game(
+        return SourceGame(
             pool=self.row["pool"],
             index=self.row["game"],
             key=f"{self.row['pool']}:{self.row['game']}",
@@ -149,26 +151,27 @@ class RecordEntry:
 
 def _replay(fen: str, line: str) -> tuple[chess.Board, tuple[chess.Move, ...]]:
     try:
-        start = chess.Board(fen)
-    except ValueError as error:
-        raise pgn.Broken("bad start position") from error
-    if not start.is_valid():
-        raise pgn.Broken("bad start position")
+        start = position_of(fen)
+    except UserError as error:
+        raise pgn.Broken("bad start position", str(error)) from error
+    words = line.split()
+    if len(words) > pgn.GAME_PLIES:
+        raise pgn.Broken("game too long")
     board, moves = start.copy(), []
-    for text in line.split():
+    for text in words:
         try:
             move = board.parse_uci(text)
         except chess.IllegalMoveError as error:
-            raise pgn.Broken("illegal move") from error
+            raise pgn.Broken("illegal move", text) from error
         except chess.InvalidMoveError as error:
-            raise pgn.Broken("unreadable move") from error
+            raise pgn.Broken("unreadable move", text) from error
         moves.append(move)
         board.push(move)
     return start, tuple(moves)
 
 
-def entries(path: str, own_plies: bool) -> Iterator[Entry]:
-    """All games of a source in order; raises pgn.Broken("damaged archive") where its bytes give out."""
+def entries(path: str, own_plies: bool) -> Iterator[SourceEntry]:
+    """All games of a source in order; raises pgn.Broken("damaged archive") where it cannot be unpacked."""
     if is_labelled(path):
         from diffusearch.data.labelled import read_labelled
 
@@ -178,11 +181,8 @@ def entries(path: str, own_plies: bool) -> Iterator[Entry]:
     with open_text(path) as lines:
         try:
             if is_puzzles(path):
-                reader = csv.DictReader(lines)
-                missing = {"PuzzleId", "FEN", "Moves", "Rating"} - set(reader.fieldnames or ())
-                if missing:
-                    raise UserError(f"{path} lacks the columns {', '.join(sorted(missing))}; give a lichess puzzle CSV")
-                yield from (PuzzleEntry(pool, index, row) for index, row in enumerate(reader))
+                rows = read_table(lines, path, PUZZLE_COLUMNS)
+                yield from (PuzzleEntry(pool, index, row) for index, row in enumerate(rows))
             else:
                 yield from (PgnEntry(pool, index, raw, own_plies) for index, raw in enumerate(pgn.split(lines)))
         except (*DAMAGE, csv.Error) as error:

@@ -1,8 +1,8 @@
-"""Positions for measuring only: a record that meets one of them, at its root or in its future, is not learnt from.
+"""Held-out positions: training leaves out every record that has one of them as its root or in its future.
 
-Splits by game keep whole games apart, yet games share their openings, and an oracle's line may walk into any position.
-Here positions count, not games: equal boards, rights and side to move (clocks aside), the colours exchanged or not,
-the files mirrored or not (`data.mirror` shows a record in the looking glass).
+A split by game is not enough: games share openings, and an oracle's line may reach any position. Two positions are
+equal if board, castling rights, en passant square and side to move are equal, whatever the clocks, also with the
+colours exchanged or with the files mirrored (`data.mirror` mirrors records in training).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import Game, entries
+from diffusearch.data.games import SourceGame, entries
 from diffusearch.data.pgn import Broken
 from diffusearch.data.records import Records
 from diffusearch.errors import UserError
@@ -22,7 +22,7 @@ from diffusearch.tokens.states import CASTLING, CLOCK, Rows, board_row, looking_
 
 Keys = npt.NDArray[np.uint64]
 
-_CHUNK = 65536  # records looked at in one piece
+_CHUNK = 65536  # records of a step of the filter
 # A row's key is a sum of fixed random multiples of its numbers, modulo 2^64: one product for a whole array of rows.
 _MULTIPLES = np.random.default_rng(0).integers(1, 2**63, CLOCK, dtype=np.uint64) * 2 + 1
 
@@ -33,10 +33,10 @@ def row_keys(rows: Rows) -> Keys:
 
 
 class HeldOut:
-    """A set of positions that records must not meet."""
+    """A set of positions that no training record may have."""
 
     def __init__(self, boards: Iterable[chess.Board]) -> None:
-        # A record's frame is that of its root's mover, so a state in it is seen by the side to move or by the other.
+        # A record is in the frame of its root's mover, so its states are in the frame of either side.
         seen = [board_row(board, colour) for board in boards for colour in chess.COLORS]
         rows = np.stack(seen) if seen else np.zeros((0, CLOCK + 1), np.uint8)
         mirrored = looking_glass(rows[rows[:, CASTLING] == 0])
@@ -47,7 +47,7 @@ class HeldOut:
         return np.isin(row_keys(rows), self.keys)
 
     def spared_by(self, records: Records) -> Records:
-        """The records without those that meet a held-out position."""
+        """The records without those that have a held-out position."""
         every = records.arrays["states"]
         parts = [self.met(every[start : start + _CHUNK]).any(axis=1) for start in range(0, len(every), _CHUNK)]
         return records.without(np.concatenate([np.zeros(0, bool), *parts]))
@@ -62,12 +62,12 @@ def boards_in(path: str) -> Iterator[chess.Board]:
                 found = True
                 yield board
     except Broken as error:
-        raise UserError(f"{path} has a game that cannot be read ({error}): mend it or leave it out") from None
+        raise UserError(f"{path} has a game that cannot be read ({error}): correct it or leave it out") from None
     if not found:
-        raise UserError(f"{path} holds no position: name a file that does, or leave it out")
+        raise UserError(f"{path} has no position: give another file or leave it out")
 
 
-def _positions(game: Game) -> Iterator[chess.Board]:
+def _positions(game: SourceGame) -> Iterator[chess.Board]:
     board = game.start.copy(stack=False)
     for ply, move in enumerate(game.moves):
         if ply in game.plies:

@@ -1,6 +1,6 @@
-"""A shard of positions in, a shard of rows out: the work that any worker on any machine does.
+"""Labels the positions of a shard: the work of one worker, on any machine.
 
-What a row says depends only on the position, the options and (for random-world) the shard it is in.
+A row depends only on the position, the options and (for random-world) the other positions of its shard.
 """
 
 from __future__ import annotations
@@ -12,33 +12,34 @@ from typing import Any
 
 import chess
 
-from diffusearch.data import futures
-from diffusearch.data.engine import Budget, EngineFault
-from diffusearch.data.futures import Future
+from diffusearch.data import future_policies
+from diffusearch.data.future_policies import Future
 from diffusearch.data.oracle import Answer, Oracle, OracleSettings
-from diffusearch.data.positions import Position
+from diffusearch.data.root_positions import RootPosition
+from diffusearch.data.uci_process import EngineFault, SearchBudget
 from diffusearch.errors import UserError
 
 FUTURES = ("relabel", "pv", "random", "random-world", "played")
 Row = dict[str, Any]  # column -> value, see shards.SCHEMA
 
-# An engine that fails this often in a row is broken itself, not the positions.
-HOPELESS = 20
+# After so many failures in a row the engine is at fault, not the positions.
+MAX_FAILURES = 20
 
 
 @dataclass(frozen=True)
 class LabelSettings:
-    """What turns a position into a row."""
+    """The options that decide the label of a position."""
 
     future: str = "relabel"
     horizon: int = 4
-    actions: bool = False  # value every legal action of the root
+    actions: bool = False  # score every legal action of the root, with the budget for each of them
     seed: int = 0
     oracle: OracleSettings | None = None  # None only for `played`
+    multipv: int = 1  # above 1: score so many actions of the root, all from its one search
 
 
 class Labeller:
-    """Labels shards one after the other, with one engine for all of them."""
+    """Labels shards one after the other with one engine process."""
 
     def __init__(self, settings: LabelSettings) -> None:
         self.settings = settings
@@ -51,11 +52,11 @@ class Labeller:
         if self._oracle is not None:
             self._oracle.close()
 
-    def label(self, positions: Sequence[Position]) -> Iterator[Row]:
-        """One row for each position, in order; a fault of the engine is retried once, then recorded."""
+    def label(self, positions: Sequence[RootPosition]) -> Iterator[Row]:
+        """One row for each position, in order. An engine fault is retried once, then recorded in the row."""
         if self._oracle is None:
             for position in positions:
-                yield _row(position, self.settings, None, futures.played(position))
+                yield _row(position, self.settings, None, future_policies.played(position))
             return
         failures = 0
         others = [position.fen for position in positions]
@@ -68,37 +69,40 @@ class Labeller:
                 except EngineFault as fault:
                     row = _row(position, self.settings, None, Future(), failed=str(fault))
             failures = failures + 1 if row["failed"] else 0
-            if failures == HOPELESS:
+            if failures == MAX_FAILURES:
                 raise UserError(
-                    f"the engine {self._oracle.settings.engine} failed on {HOPELESS} positions in a row "
+                    f"the engine {self._oracle.settings.engine} failed on {MAX_FAILURES} positions in a row "
                     f"({row['failed']}); try it by hand or give another with --engine, then run the same command again"
                 )
             yield row
 
 
-def _attempt(position: Position, settings: LabelSettings, oracle: Oracle, others: Sequence[str]) -> Row:
+def _attempt(position: RootPosition, settings: LabelSettings, oracle: Oracle, others: Sequence[str]) -> Row:
     board = chess.Board(position.fen)
-    budget: Budget = oracle.settings.budget
-    ask_root = oracle.ask_all if settings.actions else oracle.ask
+    budget: SearchBudget = oracle.settings.budget
 
     def ask(root: chess.Board) -> Answer:
-        return ask_root(root, budget, settings.horizon)
+        if settings.actions:
+            return oracle.ask_all(root, budget, settings.horizon)
+        if settings.multipv > 1:
+            return oracle.ask_best(root, budget, settings.multipv, settings.horizon)
+        return oracle.ask(root, budget, settings.horizon)
 
-    # Its own generator for each position: a draw does not depend on who labelled what before.
+    # Each position has its own generator, so that a draw does not depend on the order of labelling.
     rng = random.Random(f"{settings.seed} {position.fen}")
     if settings.future == "relabel":
-        answer, future = futures.relabel(board, settings.horizon, ask, oracle)
+        answer, future = future_policies.relabel(board, settings.horizon, ask, oracle)
     elif settings.future == "pv":
-        answer, future = futures.principal(board, settings.horizon, ask, oracle)
+        answer, future = future_policies.principal_variation(board, settings.horizon, ask, oracle)
     elif settings.future == "random":
-        answer, future = futures.randomly(board, settings.horizon, ask, rng)
+        answer, future = future_policies.random_policy(board, settings.horizon, ask, rng)
     else:
-        answer, future = futures.random_world(board, settings.horizon, ask, rng, others)
+        answer, future = future_policies.random_world(board, settings.horizon, ask, rng, others)
     return _row(position, settings, answer, future)
 
 
 def _row(
-    position: Position, settings: LabelSettings, answer: Answer | None, future: Future, failed: str | None = None
+    position: RootPosition, settings: LabelSettings, answer: Answer | None, future: Future, failed: str | None = None
 ) -> Row:
     actions = answer.actions if answer else {}
     return {

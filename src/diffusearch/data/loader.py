@@ -1,8 +1,8 @@
-"""From records to batches: which rows come at which step, and their tokens in a layout.
+"""Batches of records: which rows each training step reads, and their tokens in a layout.
 
-The order is a pure function of (seed, step): the cursor of a run is its step number, so a resumed run reads on
-exactly where it stopped, and many processes read disjoint parts of the same batch. Records are shuffled on disk;
-each epoch visits blocks of them in a new order, so that reading stays sequential on data larger than memory.
+The order is a pure function of (seed, step). So a resumed run continues with the rows that an unbroken run would read,
+and several processes can read disjoint parts of one batch. Records are shuffled on disk; each epoch visits blocks of
+them in a new order, so that reading stays sequential on data larger than memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from diffusearch.data.records import Records
 from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
 
-_BLOCK = 512  # records read in one piece
+_BLOCK = 512  # records of a block
 
 
 def source_rows(count: int, start: int, size: int, seed: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -73,6 +73,8 @@ class Mixture:
         rows = self.rows(step, size)
         parts = [source.take(index) for source, index in zip(self.sources, rows, strict=True) if len(index)]
         horizon = min(source.horizon for source in self.sources)
+        scored = max(source.scored for source in self.sources)
+        parts = [_widened(part, scored) for part in parts]
         cut = {"states", "moves", "values"}
         return {
             name: np.concatenate([part[name][:, :horizon] if name in cut else part[name] for part in parts])
@@ -80,12 +82,26 @@ class Mixture:
         }
 
 
+def _widened(part: dict[str, npt.NDArray[Any]], scored: int) -> dict[str, npt.NDArray[Any]]:
+    """The same arrays with room for `scored` scored moves a record."""
+    count = len(part["known"])
+    wide_moves = np.full((count, scored), moves.NONE, np.uint16)
+    wide_wins = np.zeros((count, scored), np.float32)
+    if scored == 0:
+        return part
+    if "scored_moves" in part:
+        width = part["scored_moves"].shape[1]
+        wide_moves[:, :width], wide_wins[:, :width] = part["scored_moves"], part["scored_wins"]
+    return {**part, "scored_moves": wide_moves, "scored_wins": wide_wins}
+
+
 def mirrored(arrays: dict[str, npt.NDArray[Any]], chosen: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
-    """Mirror the files of the chosen records in which nobody may castle: the same chess, seen in a looking glass."""
+    """Mirror the files (a to h) of the chosen records in which nobody may castle; the rules are symmetric there."""
     rows = chosen & (arrays["states"][:, 0, states.CASTLING] == 0)
     out = {name: np.array(array) for name, array in arrays.items()}
     out["states"][rows] = states.looking_glass(out["states"][rows])
-    out["moves"][rows] = moves.MIRROR[out["moves"][rows]]
+    for name in out.keys() & {"moves", "scored_moves"}:
+        out[name][rows] = moves.MIRROR[out[name][rows]]
     bits = np.unpackbits(out["legal"][rows], axis=1, bitorder="little")
     bits[:, : moves.VOCABULARY] = bits[:, moves.MIRROR]
     out["legal"][rows] = np.packbits(bits, axis=1, bitorder="little")

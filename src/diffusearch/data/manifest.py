@@ -1,6 +1,6 @@
-"""The manifest of a labelled folder: what it was made of, how, by which engine, and what came out.
+"""The manifest of a labelled folder: its sources, options, engine, counts and shards.
 
-It is written when the run starts (so that a later run can see whether it is the same) and again when it is complete.
+It is written when the run starts, so that a later run can compare its options, and again when the run is complete.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from diffusearch.data.plan import ShardInfo
 from diffusearch.data.shards import FORMAT
 from diffusearch.data.streams import STDIN, pool_name, sha256
-from diffusearch.data.tasks import ShardInfo
 from diffusearch.errors import UserError
 from diffusearch.files import write_whole
 
@@ -22,7 +22,7 @@ FILE = "manifest.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    """All that decides the records, and in the end their sums."""
+    """What decides the labels, and (when complete) the counts and shards."""
 
     sources: list[dict[str, Any]]  # name, bytes, sha256 of each
     options: dict[str, Any]
@@ -36,7 +36,7 @@ class Manifest:
         write_whole(folder / FILE, (json.dumps(asdict(self), indent=2, sort_keys=True) + "\n").encode())
 
     def must_match(self, earlier: Manifest, folder: Path) -> None:
-        """Refuse to continue a run that was another one."""
+        """Refuse to continue a run that had other sources, options or another engine."""
         if earlier.format != self.format:
             raise UserError(
                 f"{folder} has format {earlier.format}, this program writes {self.format}; use another --out"
@@ -59,14 +59,14 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
     try:
         return Manifest(**json.loads(path.read_text()))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise UserError(
             f"{path} is not a manifest of this program ({error}); restore it or use another --out"
         ) from error
 
 
 def describe_sources(paths: list[str]) -> list[dict[str, Any]]:
-    """Name, size and hash of each source; of a stream only the name can be known beforehand."""
+    """Name, size and hash of each source; standard input has a name only."""
     described: list[dict[str, Any]] = []
     for text in paths:
         path = Path(text)

@@ -1,28 +1,28 @@
-"""The oracle: asks an engine for the best action, the value of a state and of every action, and checks the answer.
+"""The oracle: an engine that gives the best action of a state, its value and the scores of its actions.
 
-Each answer depends on the position and the budget alone (one thread, everything forgotten before each search), so
-the same input gives the same labels on every run and with any number of workers. Only a budget in seconds does not.
+An answer depends only on the position and the budget (one thread, hash cleared before each search). So the same input
+gives the same labels on every run and with any number of workers, unless the budget is in seconds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
 import chess
 
-from diffusearch.data.engine import Analysis, Budget, EngineFault, UciEngine
 from diffusearch.data.scores import Score
+from diffusearch.data.uci_process import Analysis, EngineFault, SearchBudget, UciEngine
 
 
 @dataclass(frozen=True)
 class OracleSettings:
-    """Which engine, and how it is run."""
+    """The engine and its options."""
 
     engine: str  # path
-    budget: Budget  # of a search; for every legal move where all are valued
-    extend: Budget  # of the cheaper searches that lengthen a short principal variation
+    budget: SearchBudget  # of a search; for each legal move where all are scored
+    extend: SearchBudget  # of the cheaper searches that extend a short principal variation
     hash_mb: int = 16
     timeout: float = 60.0  # seconds for one search before the engine counts as hung
 
@@ -33,23 +33,23 @@ class OracleSettings:
 
 @dataclass(frozen=True)
 class Answer:
-    """The oracle's word on one state; scores are the side to move's."""
+    """The result of a search; scores are from the side to move's view."""
 
     best: chess.Move
     score: Score
     line: tuple[chess.Move, ...]  # legal, starts with the best move
     nodes: int
-    actions: dict[str, Score] = field(default_factory=dict)  # best first; empty unless asked for
+    actions: dict[str, Score] = field(default_factory=dict)  # UCI -> score, the best move first; empty unless asked for
 
 
 class Oracle:
-    """An engine that is started when first asked, and again after a fault."""
+    """An engine process that starts with the first search, and again after a fault."""
 
     def __init__(self, settings: OracleSettings) -> None:
         self.settings = settings
         self._engine: UciEngine | None = None
 
-    def ask(self, board: chess.Board, budget: Budget, length: int = 1) -> Answer:
+    def ask(self, board: chess.Board, budget: SearchBudget, length: int = 1) -> Answer:
         """Best action and value, with a line of at most `length` moves; raises EngineFault."""
         analysis = self._search(board, budget, 1)
         try:
@@ -58,29 +58,49 @@ class Oracle:
             self.close()
             raise
 
-    def ask_all(self, board: chess.Board, budget: Budget, length: int = 1) -> Answer:
-        """The same with the value of every legal action; the budget is for each of them."""
+    def ask_all(self, board: chess.Board, budget: SearchBudget, length: int = 1) -> Answer:
+        """The same with the score of every legal action; the budget is for each of them."""
         legal = {move.uci() for move in board.legal_moves}
         analysis = self._search(board, budget.times(len(legal)), len(legal))
         try:
             answer = _answer(board, analysis, length)
             scores = {variation.moves[0]: variation.score for variation in analysis.variations}
             if set(scores) != legal:
-                raise EngineFault("did not value every action")
-            # The move that would be played leads even where a shallower score of another is higher.
-            ranked = sorted(scores, key=lambda move: (move != analysis.best, -scores[move].order()))
+                raise EngineFault("did not score every action")
         except EngineFault:
             self.close()
             raise
-        return Answer(answer.best, answer.score, answer.line, answer.nodes, {move: scores[move] for move in ranked})
+        # The engine's move comes first even where another move has a higher score from a smaller depth.
+        ranked = sorted(scores, key=lambda move: (move != analysis.best, -scores[move].order()))
+        return replace(answer, actions={move: scores[move] for move in ranked})
+
+    def ask_best(self, board: chess.Board, budget: SearchBudget, count: int, length: int = 1) -> Answer:
+        """The same with the scores of the best `count` actions, all from one search (MultiPV) with the one budget.
+
+        The oracle's action comes first, then the others by depth and rank. Each score is the last exact one of its
+        move; a search that is cut off may have scored the later moves at a smaller depth.
+        """
+        legal = {move.uci() for move in board.legal_moves}
+        analysis = self._search(board, budget, min(count, len(legal)), exact=True)
+        try:
+            answer = _answer(board, analysis, length)
+            scores = {v.moves[0]: v.score for v in analysis.variations if v.moves[0] in legal}
+            if analysis.best not in scores:
+                raise EngineFault("did not score its move")
+        except EngineFault:
+            self.close()
+            raise
+        ranked = sorted(scores, key=lambda move: move != analysis.best)[:count]  # stable: the order stays
+        nodes = max(variation.nodes for variation in analysis.variations)
+        return replace(answer, nodes=nodes, actions={move: scores[move] for move in ranked})
 
     def describe(self) -> dict[str, Any]:
-        """What the engine calls itself, with its version, and the options it was given."""
+        """The name of the engine with its version, and the options that were set."""
         engine = self._running()
         return {"name": engine.name, "options": engine.options}
 
     def close(self) -> None:
-        """End the engine; the next question starts a fresh one."""
+        """End the engine process; the next search starts a new one."""
         if self._engine is not None:
             self._engine.close()
             self._engine = None
@@ -98,9 +118,9 @@ class Oracle:
             self._engine = UciEngine(self.settings.engine, self.settings.options, self.settings.timeout)
         return self._engine
 
-    def _search(self, board: chess.Board, budget: Budget, multipv: int) -> Analysis:
+    def _search(self, board: chess.Board, budget: SearchBudget, multipv: int, exact: bool = False) -> Analysis:
         try:
-            return self._running().search(board.fen(), budget, multipv)
+            return self._running().search(board.fen(), budget, multipv, exact)
         except EngineFault:
             self.close()
             raise
@@ -119,7 +139,7 @@ def _answer(board: chess.Board, analysis: Analysis, length: int) -> Answer:
 
 
 def _legal_prefix(board: chess.Board, moves: tuple[str, ...], length: int) -> tuple[chess.Move, ...]:
-    """The moves up to the first that cannot be played; a hash table may tack nonsense to a variation's end."""
+    """The moves before the first illegal one; a hash collision may put such a move at the end of a variation."""
     board, legal = board.copy(stack=False), []
     for text in moves[:length]:
         try:

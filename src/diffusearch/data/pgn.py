@@ -1,8 +1,9 @@
-"""PGN as a stream of games: split first, look at the headers, and parse moves only of games that are wanted.
+"""PGN as a stream of games: split the text, read the headers, and parse the moves of wanted games only.
 
-The splitter follows python-chess's rules for where a game ends (a blank line outside a comment), and the moves
-themselves are read by python-chess, so both always agree on what was played. A game whose main line cannot be
-read is broken: it has a reason, and it is counted, not fatal.
+The splitter follows python-chess's rules for where a game ends (a blank line outside a comment). python-chess reads
+the moves of the main line. A game whose main line cannot be read raises Broken with a reason; the caller counts it.
+Time and memory are linear in the length of the text, and the length of a game is bounded: the text may come from
+strangers.
 """
 
 from __future__ import annotations
@@ -15,28 +16,25 @@ from dataclasses import dataclass
 import chess
 import chess.pgn
 
+from diffusearch.data.movetext import Broken, main_words, strange_among, strange_word
+from diffusearch.fen import HIGHEST
+
+__all__ = ["Broken", "MainLine", "RawGame", "first_game", "main_line", "read_moves", "split", "strange_word"]
+
+GAME_CHARACTERS = 1 << 20  # headers, moves and comments of one game
+GAME_PLIES = 4000  # the longest games of engines have about 1,200
+
 _TAG = re.compile(r'^\[([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"([^\r]*)"\]\s*$')
 _BRACES = re.compile(r"[;{}]")
-# What is not played: comments, lines that are escaped, tag pairs.
-_ASIDE = re.compile(r"\{[^}]*\}|;[^\n]*|^[%\[][^\n]*", re.MULTILINE)
-_VARIATION = re.compile(r"\([^()]*\)")
-# Words of a movetext: a move as python-chess reads it, a number, a sign of annotation; "e.p." is cut at its points.
-_WORD = re.compile(
-    r"(?:[NBKRQ]?[a-h]?[1-8]?[-x]?[a-h][1-8](?:=?[nbrqkNBRQK])?|[PNBRQK]?@[a-h][1-8]|O-O(?:-O)?|0-0(?:-0)?|--|Z0|0000|@@@@)"
-    r"[^\w\s]*(?:\$[0-9]+)?|[0-9]+|\$[0-9]+|[01]-[01]|1/2-1/2|[ep]|[^\w\s]+"
-)
-
-
-class Broken(Exception):
-    """A game that cannot be used; the message is the reason it is counted under."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawGame:
-    """One game's lines, not yet parsed."""
+    """The lines of one game, not yet parsed."""
 
     tags: tuple[str, ...]
     movetext: tuple[str, ...]
+    cut: bool = False  # the game is longer than GAME_CHARACTERS: the rest of it was skipped
 
     @property
     def text(self) -> str:
@@ -60,6 +58,7 @@ def split(lines: Iterable[str]) -> Iterator[RawGame]:
     """Games of a PGN text, in order, whatever stands in them."""
     tags: list[str] = []
     movetext: list[str] = []
+    size = 0  # characters of the game
     blanks = 0  # consecutive blank lines after a tag
     in_comment = False
     first = True
@@ -68,7 +67,9 @@ def split(lines: Iterable[str]) -> Iterator[RawGame]:
             line, first = line.lstrip("\ufeff") or "\n", False
         if not movetext:
             if line[0] == "[":
-                tags.append(line)
+                size += len(line)
+                if size <= GAME_CHARACTERS:
+                    tags.append(line)
                 blanks = 0
                 continue
             if line[0] in "%;":
@@ -76,21 +77,23 @@ def split(lines: Iterable[str]) -> Iterator[RawGame]:
             if line.isspace():
                 blanks += 1
                 if tags and blanks == 2:  # headers and no moves at all
-                    yield RawGame(tuple(tags), ())
-                    tags, blanks = [], 0
+                    yield RawGame(tuple(tags), (), size > GAME_CHARACTERS)
+                    tags, size, blanks = [], 0, 0
                 continue
         elif not in_comment:
             if line.isspace():
-                yield RawGame(tuple(tags), tuple(movetext))
-                tags, movetext, blanks = [], [], 0
+                yield RawGame(tuple(tags), tuple(movetext), size > GAME_CHARACTERS)
+                tags, movetext, size, blanks = [], [], 0, 0
                 continue
             if line[0] in "%;":
                 continue
-        movetext.append(line)
+        size += len(line)
+        if size <= GAME_CHARACTERS or not movetext:
+            movetext.append(line)
         if in_comment or "{" in line:
             in_comment = _ends_in_comment(line, in_comment)
     if tags or movetext:
-        yield RawGame(tuple(tags), tuple(movetext))
+        yield RawGame(tuple(tags), tuple(movetext), size > GAME_CHARACTERS)
 
 
 def _ends_in_comment(line: str, in_comment: bool) -> bool:
@@ -105,30 +108,39 @@ def _ends_in_comment(line: str, in_comment: bool) -> bool:
     return in_comment
 
 
-def strange_word(movetext: str) -> str | None:
-    """The first word outside comments and variations that seems a move and is none, such as one in another language.
-
-    python-chess passes over such words, or reads a part of them: of the German Sf3 the pawn's move f3.
-    """
-    text = _ASIDE.sub(" ", movetext)
-    while "(" in text and (shorter := _VARIATION.sub(" ", text)) != text:
-        text = shorter
-    words = (word for word in re.split(r"[\s.]+", text) if not _WORD.fullmatch(word))
-    return next((word for word in words if any(map(str.isdigit, word))), None)  # every move but castling has a rank
-
-
 def main_line(game: RawGame) -> MainLine:
-    """The moves of a game of standard chess; raises Broken with a reason."""
-    if strange_word("".join(game.movetext)):
-        raise Broken("unreadable move")
-    line = chess.pgn.read_game(io.StringIO(game.text), Visitor=_MainLineReader)
-    if line is None or not line.moves:
+    """The moves of a game of standard chess; raises Broken, also where there is no move."""
+    line = read_moves(game)
+    if not line.moves:
         raise Broken("no moves")
     return line
 
 
+def read_moves(game: RawGame) -> MainLine:
+    """The moves of a game of standard chess, maybe none; raises Broken."""
+    if game.cut:
+        raise Broken("game too long")
+    words = main_words("".join(game.movetext))
+    if word := strange_among(words):
+        raise Broken("unreadable move", word)
+    # The point keeps python-chess from taking the first word for a tag pair or an escaped line.
+    text = "".join(game.tags) + "\n. " + words + "\n"
+    line = chess.pgn.read_game(io.StringIO(text), Visitor=_MainLineReader)
+    assert line is not None  # the point is a game
+    return line
+
+
+def first_game(text: str) -> tuple[dict[str, str], MainLine]:
+    """Headers and main line of the first game of a text that a stranger wrote; raises Broken.
+
+    The moves may be none: a text without any move or header gives no headers and no moves.
+    """
+    raw = next(split(io.StringIO(text)), RawGame((), ()))
+    return raw.headers(), read_moves(raw)
+
+
 class _MainLineReader(chess.pgn.BaseVisitor[MainLine]):
-    """Keeps the main line only: no tree, no comments, no variations."""
+    """Collects the main line only, without a tree of nodes."""
 
     def __init__(self) -> None:
         self.start: chess.Board | None = None
@@ -137,27 +149,27 @@ class _MainLineReader(chess.pgn.BaseVisitor[MainLine]):
     def visit_board(self, board: chess.Board) -> None:
         if self.start is None:
             if board.uci_variant != "chess" or board.chess960:
-                raise Broken("variant")
-            if not board.is_valid():
-                raise Broken("bad start position")
+                raise Broken("variant", board.uci_variant or "")
+            if not board.is_valid() or max(board.halfmove_clock, board.fullmove_number) > HIGHEST:
+                raise Broken("bad start position", board.fen())
             self.start = board.copy(stack=False)
-
-    def begin_variation(self) -> chess.pgn.SkipType:
-        return chess.pgn.SKIP
 
     def visit_move(self, board: chess.Board, move: chess.Move) -> None:
         if not move:
             raise Broken("null move")
+        if len(self.moves) == GAME_PLIES:
+            raise Broken("game too long")
         self.moves.append(move)
 
     def handle_error(self, error: Exception) -> None:
+        detail = str(error)
         if isinstance(error, chess.IllegalMoveError):
-            raise Broken("illegal move")
+            raise Broken("illegal move", detail)
         if isinstance(error, chess.AmbiguousMoveError):
-            raise Broken("ambiguous move")
+            raise Broken("ambiguous move", detail)
         if isinstance(error, chess.InvalidMoveError):
-            raise Broken("unreadable move")
-        raise Broken("variant" if "variant" in str(error) else "bad start position")
+            raise Broken("unreadable move", detail)
+        raise Broken("variant" if "variant" in detail else "bad start position", detail)
 
     def result(self) -> MainLine:
         return MainLine(self.start or chess.Board(), tuple(self.moves))

@@ -1,7 +1,8 @@
-"""The plan: the stream of games cut into shards of positions, the same on every run.
+"""Divides the games of all sources into shards of positions, in the same way on every run.
 
-A shard ends with a game, so it covers a stretch of the source: what was dropped, broken or seen before within the
-stretch is counted with it. To continue a run, the stretch of the finished shards is skipped without parsing a move.
+A shard ends with the end of a game. So it covers a range of games, and it counts the games of this range that were
+dropped or broken and the positions that were seen before. To continue a run, the program skips the games of the
+finished shards without parsing their moves.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import Dropped, Entry, entries
+from diffusearch.data.games import Dropped, SourceEntry, entries
 from diffusearch.data.pgn import Broken
-from diffusearch.data.positions import Position, PositionSet, choose, position_key
-from diffusearch.data.tasks import ShardInfo, ShardTask
+from diffusearch.data.root_positions import PositionSet, RootPosition, choose, position_key
 from diffusearch.errors import UserError
 
 # Names of counts; broken and dropped games have "broken: reason" and "dropped: bound".
@@ -24,26 +24,48 @@ GAMES, KEPT, DUPLICATES, POSITIONS = "games", "kept", "duplicate positions", "po
 
 @dataclass(frozen=True)
 class Choice:
-    """Which positions of which games."""
+    """Options that choose games and positions."""
 
     wanted: HeaderFilter = field(default_factory=HeaderFilter)
     per_game: int | None = None  # None = all plies (the paper)
-    skip_plies: int = 0  # no position before this ply
-    limit_games: int | None = None  # stop after so many games that are kept
+    skip_plies: int = 0  # leave out positions before this ply
+    limit_games: int | None = None  # stop after so many kept games
     horizon: int = 4
-    own_plies: bool = False  # the game's moves are its labels: leave out the book
+    own_plies: bool = False  # the moves of the game are its labels: leave out the book
     seed: int = 0
-    shard: int = 2048  # positions a shard, at least
+    shard: int = 2048  # positions of a shard, at least
+
+
+@dataclass(frozen=True)
+class ShardInfo:
+    """The games that a shard covers, and their counts."""
+
+    index: int
+    entries_end: int  # games of all sources up to the end of the shard
+    digest: str  # hash of the text of all these games
+    counts: Counter[str]
+
+    @property
+    def file(self) -> str:
+        return f"shard-{self.index:06d}.parquet"
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """The positions of a shard to label. A worker gets this object."""
+
+    info: ShardInfo
+    positions: tuple[RootPosition, ...]
 
 
 def plan(sources: Sequence[str], choice: Choice, done: Sequence[ShardInfo], seen: PositionSet) -> Iterator[ShardTask]:
-    """All shards after the first `len(done)` ones, whose positions `seen` holds already."""
+    """All shards after the `done` ones. `seen` must contain the positions of the done shards."""
     stream = _stream(sources, choice.own_plies)
     hasher = hashlib.blake2b(digest_size=16)
     kept = sum(info.counts[KEPT] for info in done)
     number = _skip(stream, done[-1], hasher) if done else 0
     index = len(done)
-    positions: list[Position] = []
+    positions: list[RootPosition] = []
     counts: Counter[str] = Counter()
     for entry in stream:
         if choice.limit_games is not None and kept >= choice.limit_games:
@@ -57,8 +79,8 @@ def plan(sources: Sequence[str], choice: Choice, done: Sequence[ShardInfo], seen
         yield ShardTask(ShardInfo(index, number, hasher.hexdigest(), counts), tuple(positions))
 
 
-def _stream(sources: Iterable[str], own_plies: bool) -> Iterator[Entry | Broken]:
-    """Entries of all sources; a source whose bytes give out ends with a Broken, and the next one follows."""
+def _stream(sources: Iterable[str], own_plies: bool) -> Iterator[SourceEntry | Broken]:
+    """Entries of all sources; a damaged source ends with a Broken, and the next source follows."""
     for path in sources:
         try:
             yield from entries(path, own_plies)
@@ -66,29 +88,27 @@ def _stream(sources: Iterable[str], own_plies: bool) -> Iterator[Entry | Broken]
             yield broken
 
 
-def _skip(stream: Iterator[Entry | Broken], last: ShardInfo, hasher: hashlib.blake2b) -> int:
-    """Pass over what the finished shards cover, and see that it is still the same text."""
+def _skip(stream: Iterator[SourceEntry | Broken], last: ShardInfo, hasher: hashlib.blake2b) -> int:
+    """Skip the games of the finished shards and check that their text has not changed."""
     number = 0
     while number < last.entries_end and (entry := next(stream, None)) is not None:
         number += 1
         if not isinstance(entry, Broken):
             hasher.update(entry.text.encode())
     if number < last.entries_end or hasher.hexdigest() != last.digest:
-        raise UserError(
-            "the games differ from those the finished shards were made of; give the same games or another --out"
-        )
+        raise UserError("the games differ from those of the finished shards; give the same games or another --out")
     return number
 
 
 def _take(
-    entry: Entry | Broken,
+    entry: SourceEntry | Broken,
     choice: Choice,
     seen: PositionSet,
-    positions: list[Position],
+    positions: list[RootPosition],
     counts: Counter[str],
     hasher: hashlib.blake2b,
 ) -> int:
-    """Add an entry's new positions; 1 if the game was kept."""
+    """Add the new positions of an entry; returns 1 if the game was kept, else 0."""
     if isinstance(entry, Broken):
         counts[f"broken: {entry}"] += 1
         return 0

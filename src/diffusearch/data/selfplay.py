@@ -1,7 +1,7 @@
-"""Games from nothing: an engine plays itself, weakly and by the dice, so that a data set needs no downloads.
+"""Games without a download: an engine plays against itself at low strength.
 
-Random openings spread the games; then a move is drawn among the best few, the better the likelier. The engine thinks
-in nodes and all dice are seeded: the same seed gives the same games.
+The opening moves are random. Later moves are drawn among the best few, with a probability that grows with the score.
+The engine searches a fixed number of nodes and all draws are seeded, so the same seed gives the same games.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Iterator
 import chess
 import chess.pgn
 
-from diffusearch.data.engine import Budget, EngineFault, UciEngine
+from diffusearch.data.uci_process import EngineFault, SearchBudget, UciEngine
 from diffusearch.errors import UserError
 
 OPENING_PLIES = 6
-CHOICES = 4  # moves that are weighed
-SPREAD = 60.0  # centipawns: a move that is so much worse is e times as rare
-LONGEST = 200  # plies; then the game is called a draw
+CHOICES = 4  # moves to draw from
+SPREAD = 60.0  # centipawns: a move that is worse by this much is e times less likely
+LONGEST = 200  # plies; a longer game is a draw
 
 
 def play_games(engine: str, games: int, nodes: int, seed: int) -> Iterator[chess.pgn.Game]:
-    """Finished games of an engine against itself."""
+    """Games of an engine against itself."""
     player = UciEngine(engine, {"Threads": 1, "Hash": 1}, timeout=60.0)
     try:
         for number in range(games):
@@ -49,7 +49,7 @@ def _random(board: chess.Board, rng: random.Random) -> chess.Move:
 
 
 def _weak(board: chess.Board, player: UciEngine, nodes: int, rng: random.Random) -> chess.Move:
-    analysis = player.search(board.fen(), Budget(nodes=nodes), min(CHOICES, board.legal_moves.count()))
+    analysis = player.search(board.fen(), SearchBudget(nodes=nodes), min(CHOICES, board.legal_moves.count()))
     scores = [max(-2000, min(2000, variation.score.order())) for variation in analysis.variations]
     weights = [math.exp((score - max(scores)) / SPREAD) for score in scores]
     chosen = rng.choices(analysis.variations, weights)[0]

@@ -1,21 +1,22 @@
-"""Shards on disk: Parquet files, written whole or not at all, that carry what went into them.
+"""Shards on disk: Parquet files that are written completely or not at all.
 
-Each shard's metadata has the counts of the games it covers and where in the source it ends, so a folder of shards
-is enough to continue from, whenever the run was killed.
+The metadata of a shard contains the counts of its games and where in the source it ends. So a run that was killed can
+continue from the shards alone.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from diffusearch.data.labelling import Row
-from diffusearch.data.tasks import ShardInfo
+from diffusearch.data.parquet_input import parquet_columns, read_parquet
+from diffusearch.data.plan import ShardInfo
 from diffusearch.errors import UserError
 from diffusearch.files import write_whole
 
@@ -35,9 +36,9 @@ SCHEMA = pa.schema(
         ("split", _NAME),  # train, validation or test
         ("rating", pa.int16()),  # mean of the players, or of the puzzle
         ("future", _NAME),  # policy of the line
-        ("ended", pa.bool_()),  # the line stops because the game is over
+        ("ended", pa.bool_()),  # the game is over after the line
         ("values", pa.string()),  # scores of the line's states, see scores.py
-        ("actions", pa.string()),  # score of every legal action, mover's view, best first
+        ("actions", pa.string()),  # scores of root moves, mover's view, the oracle's action first, see scores.py
         ("states", pa.list_(pa.string())),  # FENs of s_1.. where the moves do not lead there (random-world)
         ("failed", pa.string()),  # why there is no label
     ]
@@ -45,7 +46,7 @@ SCHEMA = pa.schema(
 
 
 def write_shard(folder: Path, info: ShardInfo, rows: Sequence[Row]) -> None:
-    """The same rows give the same bytes."""
+    """Write a shard. The same rows give the same bytes."""
     about = {"index": info.index, "entries_end": info.entries_end, "digest": info.digest, "counts": dict(info.counts)}
     schema = SCHEMA.with_metadata({"diffusearch": json.dumps({"format": FORMAT, **about}, sort_keys=True)})
     sink = pa.BufferOutputStream()
@@ -54,7 +55,7 @@ def write_shard(folder: Path, info: ShardInfo, rows: Sequence[Row]) -> None:
 
 
 def read_info(path: Path) -> ShardInfo:
-    """What a shard of this program covers."""
+    """The metadata of a shard that this program wrote."""
     try:
         about = json.loads((pq.read_schema(path).metadata or {})[b"diffusearch"])
         if about["format"] != FORMAT:
@@ -64,7 +65,7 @@ def read_info(path: Path) -> ShardInfo:
         return ShardInfo(about["index"], about["entries_end"], about["digest"], Counter(about["counts"]))
     except (pa.ArrowInvalid, KeyError, ValueError) as error:
         raise UserError(
-            f"{path} is not a whole shard of this program; delete it and run the same command again"
+            f"{path} is not a complete shard of this program; delete it and run the same command again"
         ) from error
 
 
@@ -72,12 +73,10 @@ def shard_paths(folder: Path) -> list[Path]:
     return sorted(folder.glob("shard-*.parquet"))
 
 
-def read_column(paths: Iterable[Path], column: str) -> Iterable[str]:
+def read_column(paths: Iterable[Path], column: str) -> Iterator[str | None]:
     """One text column of several files, file by file."""
     for path in paths:
-        try:
-            yield from pq.read_table(path, columns=[column])[column].to_pylist()
-        except (pa.ArrowException, KeyError, OSError) as error:
-            raise UserError(
-                f"{path} is no Parquet file with the column {column} ({error}); give labelled sets"
-            ) from None
+        if column not in parquet_columns(path):
+            raise UserError(f"{path} has no column {column}; give labelled sets")
+        for batch in read_parquet(path, [column]):
+            yield from batch[column].to_pylist()

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from diffusearch.data.held_out import HeldOut, boards_in
-from diffusearch.data.labelled import labelled_files, read_labelled
+from diffusearch.data.labelled import SCORED, labelled_files, read_labelled, scored_moves
 from diffusearch.data.records import Line, Records, played, write_records
-from diffusearch.data.scores import Score, parse_actions, parse_values
+from diffusearch.data.scores import Score, action_wins, parse_actions, parse_values
 from diffusearch.errors import UserError
 from diffusearch.files import locked
 from diffusearch.tokens.values import value_bin
@@ -76,6 +76,8 @@ def records_of(
     fingerprint = _fingerprint(path)
     rows = split or "all"
     name = f"records-h{horizon}-{rows}" + ("-actions" if by_action else "") + (f"-ply{ply}" if ply else "")
+    scored = 0 if by_action or ply else scored_moves(path)
+    name += f"-scored{scored}" if scored else ""
     home = Path(cache) / fingerprint[:12] if cache else path if path.is_dir() else path.with_suffix(".records")
     folder = home / name
     try:
@@ -92,7 +94,7 @@ def records_of(
         say(f"replaying {path} ({rows} rows, horizon {horizon}) to {folder}")
         lines, workers = lines_of(path, split, by_action, ply), os.cpu_count() or 1
         try:
-            count = write_records(lines, folder, horizon, workers=workers, source=fingerprint)
+            count = write_records(lines, folder, horizon, scored=scored, workers=workers, source=fingerprint)
         except OSError as error:
             shutil.rmtree(folder.with_name(folder.name + ".partial"), ignore_errors=True)
             raise UserError(
@@ -122,7 +124,8 @@ def lines_of(path: Path, split: str | None, by_action: bool, ply: int = 0) -> It
             for move, score in parse_actions(row["actions"] or "").items():
                 yield Line(row["fen"], [move], [value_bin(score.win())])
         else:
-            line = Line(row["fen"], row["line"].split(), _values(row), row["states"] or ())
+            scored = action_wins(row["actions"], SCORED)
+            line = Line(row["fen"], row["line"].split(), _values(row), row["states"] or (), scored)
             if not ply:
                 yield line
             elif len(line.moves) > ply:

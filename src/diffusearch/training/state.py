@@ -15,8 +15,8 @@ import torch.distributed as dist
 import torch.nn.functional as F
 
 from diffusearch.data.loader import Mixture, mirrored
+from diffusearch.data.random_moves import play_random_moves
 from diffusearch.data.records import Records
-from diffusearch.data.tried import try_moves
 from diffusearch.diffusion.process import make_process
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
@@ -74,7 +74,7 @@ class Training:
             arrays = mirrored(arrays, rng.random(len(arrays["known"])) < 0.5)
         layout = self.net.layout.truncated(self.horizon(step))
         if self.recipe.data.random_moves and layout.segment("s", 1) is not None:
-            arrays = try_moves(arrays, self.recipe.data.random_moves, rng)
+            arrays = play_random_moves(arrays, self.recipe.data.random_moves, rng)
         return tokenise(arrays, layout)
 
     def take_step(self) -> Report:

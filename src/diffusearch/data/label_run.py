@@ -1,7 +1,7 @@
-"""`diffusearch label`: games in, a folder of labelled shards and a manifest out, on one machine or many.
+"""`diffusearch label`: reads games, writes a folder of labelled shards and a manifest, on one machine or many.
 
-Killed at any moment and run again, it continues: finished shards are kept, the others are made as they would have
-been, and the folder ends up the same to the byte.
+A run that was killed continues when the same command runs again: it keeps the finished shards and makes the others.
+The folder has the same bytes as that of an unbroken run.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from diffusearch.data.engine import EngineFault
 from diffusearch.data.labelled import labelled_files
 from diffusearch.data.labelling import FUTURES, LabelSettings
+from diffusearch.data.local_workers import Progress, label_here, label_locally
 from diffusearch.data.manifest import Manifest, describe_shard, describe_sources, read_manifest
 from diffusearch.data.oracle import Oracle
-from diffusearch.data.plan import Choice, plan
-from diffusearch.data.positions import PositionSet, position_key
+from diffusearch.data.plan import Choice, ShardInfo, ShardTask, plan
+from diffusearch.data.root_positions import PositionSet, position_key
 from diffusearch.data.shards import read_column, read_info, shard_paths, write_shard
 from diffusearch.data.streams import sha256
-from diffusearch.data.tasks import ShardInfo, ShardTask
-from diffusearch.data.workers import Progress, label_here, label_locally
+from diffusearch.data.uci_process import EngineFault
 from diffusearch.errors import UserError
 from diffusearch.files import locked, remove_leftovers
+
+MULTIPV = 64  # moves that one search may score
 
 
 @dataclass(frozen=True)
 class LabelRun:
-    """One labelling, as the command line gives it. Workers and cluster do not change what comes out."""
+    """The options of a labelling run. `workers` and `cluster` do not change the labels."""
 
     sources: tuple[str, ...]
     out: Path
@@ -55,12 +56,18 @@ class LabelRun:
             )
         if (self.settings.future == "played") != (self.settings.oracle is None):
             raise UserError("the future `played` needs no engine and every other future needs one")
-        if self.settings.actions and self.settings.oracle is None:
-            raise UserError("--actions needs searches, the future `played` makes none; choose another --future")
+        if not 1 <= self.settings.multipv <= MULTIPV:
+            raise UserError(f"--multipv {self.settings.multipv} is out of range; give 1 to {MULTIPV}")
+        if self.settings.actions and self.settings.multipv > 1:
+            raise UserError(f"--actions scores every move; leave out --multipv {self.settings.multipv}")
+        if (self.settings.actions or self.settings.multipv > 1) and self.settings.oracle is None:
+            raise UserError(
+                "--actions and --multipv need searches, the future `played` makes none; choose another --future"
+            )
 
 
 def label_games(run: LabelRun, progress: Progress) -> Manifest:
-    """Make or complete the folder; the manifest says what is in it."""
+    """Make or complete the folder; returns its manifest."""
     run.out.mkdir(parents=True, exist_ok=True)
     with locked(run.out / ".lock", f"another run is writing to {run.out}; wait for it or use another --out"):
         manifest = _begin(run)
@@ -90,8 +97,10 @@ def _begin(run: LabelRun) -> Manifest:
 
 
 def _options(run: LabelRun) -> dict[str, Any]:
-    """All that decides the records, flat, as JSON will give it back."""
+    """All options that change the labels, as JSON stores them."""
     options = {**asdict(run.choice), **asdict(run.settings)}
+    if options["multipv"] == 1:
+        del options["multipv"]  # a folder of an older version can be continued
     oracle = options.pop("oracle") or {}
     filters = options.pop("wanted")
     for kind in ("budget", "extend"):
@@ -113,7 +122,7 @@ def _engine(run: LabelRun) -> dict[str, Any] | None:
 
 
 def _prefix(finished: dict[int, ShardInfo]) -> list[ShardInfo]:
-    """The finished shards before the first that is missing."""
+    """The finished shards before the first missing one."""
     prefix: list[ShardInfo] = []
     while len(prefix) in finished:
         prefix.append(finished[len(prefix)])
@@ -125,18 +134,18 @@ def _seen(run: LabelRun, prefix: Sequence[ShardInfo]) -> PositionSet:
     files = [file for path in run.exclude for file in labelled_files(path)]
     files += [run.out / info.file for info in prefix]
     for fen in read_column(files, "fen"):
-        seen.add(position_key(fen))
+        seen.add(position_key(fen or ""))
     return seen
 
 
 def _missing(tasks: Iterator[ShardTask], finished: dict[int, ShardInfo], infos: list[ShardInfo]) -> Iterator[ShardTask]:
-    """Only what is not on disk yet; the shards passed over go to `infos`."""
+    """The tasks whose shards are not on disk yet; the infos of the others go to `infos`."""
     for task in tasks:
         held = finished.get(task.info.index)
         if held is None:
             yield task
         elif held != task.info:
-            raise UserError(f"{held.file} was made of other games; give the same games or another --out")
+            raise UserError(f"{held.file} was made from other games; give the same games or another --out")
         else:
             infos.append(held)
 

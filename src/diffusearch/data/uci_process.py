@@ -1,7 +1,7 @@
-"""A UCI engine behind a pipe, made for labelling: many short searches, each from a clean slate.
+"""A UCI engine process for labelling: many short searches, each independent of the others.
 
-Only the last word of each search is parsed (python-chess's client parses every line of analysis, which costs a tenth
-of the wall time at 10,000 nodes). An engine is not trusted: whatever it does wrong becomes an EngineFault.
+Only the last lines of a search are parsed (python-chess's client parses every line, which costs a tenth of the wall
+time at 10,000 nodes). Every fault of the engine raises an EngineFault.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ from pathlib import Path
 from diffusearch.data.scores import Score
 from diffusearch.errors import UserError
 
-_RANK = re.compile(r" multipv (\d+) ")
+_RANK = re.compile(r" multipv (\d{1,9}) ")
+_DEPTH = re.compile(r" depth (\d{1,9}) ")
 _FIRST_MOVE = re.compile(r" pv (\S+)")
-START_SECONDS = 20.0  # to say uciok; a network may have to be loaded
+START_SECONDS = 60.0  # to say uciok; a network may have to be loaded, on a busy machine
+LARGEST = 32_767  # score in centipawns or moves; engines stay below
 
 
 class EngineFault(Exception):
-    """The engine crashed, hung or lied; the message is the reason."""
+    """The engine crashed, hung or gave a wrong answer; the message is the reason."""
 
 
 @dataclass(frozen=True)
-class Budget:
-    """What one search may spend; exactly one is given."""
+class SearchBudget:
+    """The limit of one search; exactly one of the three is given."""
 
     nodes: int | None = None
     depth: int | None = None
@@ -41,11 +43,11 @@ class Budget:
         if len(given) != 1 or given[0] <= 0:
             raise UserError(f"bad budget {self}; give exactly one of --nodes, --depth, --seconds, above zero")
 
-    def times(self, factor: int) -> Budget:
-        """The budget of `factor` such searches in one; a depth is the same for one move or many."""
+    def times(self, factor: int) -> SearchBudget:
+        """The budget for `factor` moves in one search; a depth stays the same."""
         if self.nodes is not None:
-            return Budget(nodes=self.nodes * factor)
-        return Budget(seconds=self.seconds * factor) if self.seconds is not None else self
+            return SearchBudget(nodes=self.nodes * factor)
+        return SearchBudget(seconds=self.seconds * factor) if self.seconds is not None else self
 
     def command(self) -> str:
         if self.nodes is not None:
@@ -67,14 +69,14 @@ class Variation:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a search said last: the move, and a variation for each first move that was asked for, by rank."""
+    """The result of a search: the best move and the variations by rank."""
 
     best: str  # UCI, or "(none)"
     variations: tuple[Variation, ...]
 
 
 def find_engine(path: str | None) -> str:
-    """The engine to run: as given, or Stockfish: $DIFFUSEARCH_STOCKFISH, on PATH, or where Debian puts games."""
+    """The path of the engine: as given, else $DIFFUSEARCH_STOCKFISH, else Stockfish on PATH or in /usr/games."""
     wanted = path or os.environ.get("DIFFUSEARCH_STOCKFISH") or "stockfish"
     found = shutil.which(wanted)
     if found is None and wanted == "stockfish":
@@ -105,7 +107,7 @@ class UciEngine:
         self._multipv = 1
         self._known: set[str] = set()  # options, in lower case
         self.name = "unknown"
-        self.options: dict[str, int | str] = {}  # those that it has, as they were set
+        self.options: dict[str, int | str] = {}  # options that the engine has, with the values that were set
         try:
             self._start(options)
         except EngineFault:
@@ -119,15 +121,18 @@ class UciEngine:
                 self.name = line.removeprefix("id name ")
             elif line.startswith("option name "):
                 self._known.add(line.removeprefix("option name ").split(" type ")[0].lower())
-        # An engine without threads or hash has nothing there to be set.
+        # Options that the engine lacks are not set.
         self.options = {name: value for name, value in options.items() if name.lower() in self._known}
         for name, value in self.options.items():
             self._send(f"setoption name {name} value {value}")
         self._send("isready")
         self._until("readyok", START_SECONDS)
 
-    def search(self, fen: str, budget: Budget, multipv: int = 1) -> Analysis:
-        """The engine's last word on a position, as if it had never seen another."""
+    def search(self, fen: str, budget: SearchBudget, multipv: int = 1, exact: bool = False) -> Analysis:
+        """The last analysis of a position, independent of all earlier searches.
+
+        With `exact` each first move that was ever analysed comes with its last exact score, see _exact_variations.
+        """
         commands = ["ucinewgame"]  # clears the hash and all search history
         if multipv != self._multipv:
             if "multipv" not in self._known:
@@ -140,10 +145,10 @@ class UciEngine:
         words = lines[-1].split()
         if len(words) < 2:
             raise EngineFault("no bestmove")
-        return Analysis(words[1], _variations(lines, multipv))
+        return Analysis(words[1], _exact_variations(lines) if exact else _variations(lines, multipv))
 
     def close(self) -> None:
-        """End the process, by force: it has nothing to save."""
+        """Kill the process."""
         self._selector.close()
         self._process.kill()
         self._process.wait()
@@ -157,7 +162,7 @@ class UciEngine:
             raise EngineFault("crashed") from error
 
     def _until(self, word: str, seconds: float) -> list[str]:
-        """Lines up to and with the first that starts with a word."""
+        """Read lines until one starts with a word; that line is the last."""
         deadline = time.monotonic() + seconds
         start = word.encode()
         lines: list[str] = []
@@ -178,18 +183,44 @@ class UciEngine:
 
 
 def _variations(lines: list[str], multipv: int) -> tuple[Variation, ...]:
-    """The last word on each first move, by rank. A search that is cut off may end on a bound; it is the last word too.
+    """The last line of analysis on each first move, by rank. A search that is cut off may end on a bound of the score.
 
-    Told apart by move and not by rank: between two lines of a rank the moves may have changed places.
+    Lines are told apart by their first move, not by rank: two moves may exchange their ranks from line to line.
     """
     last: dict[str, tuple[int, str]] = {}
     for line in reversed(lines):
-        if line.startswith("info ") and " score " in line and (named := _FIRST_MOVE.search(line)):
-            rank = _RANK.search(line)
-            last.setdefault(named.group(1), (int(rank.group(1)) if rank else 1, line))
+        if (named := _analysed(line)) is not None:
+            last.setdefault(named, (_number(_RANK, line, 1), line))
             if len(last) == multipv:
                 break
     return tuple(_variation(line) for _, line in sorted(last.values(), key=lambda ranked: ranked[0]))
+
+
+def _exact_variations(lines: list[str]) -> tuple[Variation, ...]:
+    """The last exact score of each first move, the deepest first, moves of equal depth by rank.
+
+    A move that only has bounds of its score comes with the last of them, after all others.
+    """
+    last: dict[str, tuple[tuple[bool, int, int], str]] = {}
+    for line in reversed(lines):
+        if (named := _analysed(line)) is not None:
+            bound = " lowerbound" in line or " upperbound" in line
+            if named not in last or (last[named][0][0] and not bound):
+                last[named] = (bound, -_number(_DEPTH, line, 0), _number(_RANK, line, 1)), line
+    return tuple(_variation(line) for _, line in sorted(last.values(), key=lambda ranked: ranked[0]))
+
+
+def _analysed(line: str) -> str | None:
+    """The first move of a line of analysis; None of any other line."""
+    if not line.startswith("info ") or " score " not in line:
+        return None
+    named = _FIRST_MOVE.search(line)
+    return named.group(1) if named else None
+
+
+def _number(pattern: re.Pattern[str], line: str, default: int) -> int:
+    found = pattern.search(line)
+    return int(found.group(1)) if found else default
 
 
 def _variation(line: str) -> Variation:
@@ -198,6 +229,8 @@ def _variation(line: str) -> Variation:
         kind, amount = words[words.index("score") + 1 : words.index("score") + 3]
         score = Score(mate=int(amount)) if kind == "mate" else Score(cp=int(amount))
         nodes = int(words[words.index("nodes") + 1]) if "nodes" in words else 0
-        return Variation(score, tuple(words[words.index("pv") + 1 :]), nodes)
+        if abs(int(amount)) > LARGEST or not nodes >= 0:
+            raise EngineFault("unreadable analysis")
+        return Variation(score, tuple(words[words.index("pv") + 1 :]), min(nodes, 2**31 - 1))
     except ValueError as error:
         raise EngineFault("unreadable analysis") from error

@@ -1,10 +1,10 @@
-"""The future of a state, by policy: what follows the oracle's first action (the paper's section 3.2 and Table 3).
+"""Policies for the future of a state: the moves after the oracle's action (the paper's section 3.2 and Table 3).
 
 relabel       a full search at every future state, for both sides: the paper's oracle path
-pv            the engine's own principal variation, lengthened by cheaper searches where it is short
-random        the oracle's action, then legal random moves: a true world under a random policy
-random-world  the oracle's action, then unrelated states, each with a legal random move of its own
-played        the source's own continuation (engine games, puzzles); nothing is searched
+pv            the principal variation of the engine, extended by cheaper searches where it is short
+random        the oracle's action, then random legal moves: a random policy under the rules
+random-world  the oracle's action, then unrelated states, each with a random legal move
+played        the moves of the source (engine games, puzzles), without a search
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from dataclasses import dataclass, field
 import chess
 
 from diffusearch.data.oracle import Answer, Oracle
-from diffusearch.data.positions import Position, over
+from diffusearch.data.root_positions import RootPosition, over
 from diffusearch.data.scores import Score
 
 
 @dataclass
 class Future:
-    """A line from a root, as far as its policy reaches."""
+    """The line of a root position."""
 
     line: list[chess.Move] = field(default_factory=list)
-    values: list[Score] = field(default_factory=list)  # of root, s_1, ...; fewer than moves where nobody judged
+    values: list[Score] = field(default_factory=list)  # of s_0, s_1, ...; only of states that were searched
     states: list[str] = field(default_factory=list)  # FEN of s_1, s_2, ...; only where the moves do not lead there
-    ended: bool = False  # the line stops because the game is over
+    ended: bool = False  # the game is over after the line
 
 
 Ask = Callable[[chess.Board], Answer]  # the root's search
@@ -47,8 +47,8 @@ def relabel(board: chess.Board, horizon: int, ask: Ask, oracle: Oracle) -> tuple
     return root, future
 
 
-def principal(board: chess.Board, horizon: int, ask: Ask, oracle: Oracle) -> tuple[Answer, Future]:
-    """The engine's line. Inside it a state's value is the line's, turned at each ply."""
+def principal_variation(board: chess.Board, horizon: int, ask: Ask, oracle: Oracle) -> tuple[Answer, Future]:
+    """The principal variation. Its score, with the sign changed at each ply, is the value of its states."""
     root = ask(board)
     future = Future()
     answer = root
@@ -65,7 +65,7 @@ def principal(board: chess.Board, horizon: int, ask: Ask, oracle: Oracle) -> tup
         answer = oracle.ask(board, oracle.settings.extend, horizon - len(future.line))
 
 
-def randomly(board: chess.Board, horizon: int, ask: Ask, rng: random.Random) -> tuple[Answer, Future]:
+def random_policy(board: chess.Board, horizon: int, ask: Ask, rng: random.Random) -> tuple[Answer, Future]:
     """Random legal moves after the oracle's action."""
     root = ask(board)
     future = Future([root.best], [root.score])
@@ -92,6 +92,6 @@ def random_world(
     return root, future
 
 
-def played(position: Position) -> Future:
-    """The source's own moves."""
+def played(position: RootPosition) -> Future:
+    """The moves of the source."""
     return Future([chess.Move.from_uci(text) for text in position.continuation], ended=position.ended)

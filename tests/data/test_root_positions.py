@@ -3,18 +3,18 @@ from __future__ import annotations
 from collections import Counter
 
 import chess
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diffusearch.data.games import Game
-from diffusearch.data.positions import PositionSet, choose, position_key, split_of
+from diffusearch.data.games import SourceGame
+from diffusearch.data.root_positions import PositionSet, choose, position_key, split_of
 
 
-def game(moves: str, **more: object) -> Game:
+def game(moves: str, **more: object) -> SourceGame:
     board = chess.Board()
     line = tuple(board.push_san(san) for san in moves.split())
     fields: dict[str, object] = {"pool": "p", "index": 7, "key": moves, "plies": range(len(line)), **more}
-    return Game(start=chess.Board(), moves=line, **fields)  # type: ignore[arg-type]
+    return SourceGame(start=chess.Board(), moves=line, **fields)  # type: ignore[arg-type]
 
 
 MATE = game("f3 e5 g4 Qh4#", rating=1400)
@@ -56,7 +56,7 @@ def test_skipped_plies_are_never_chosen() -> None:
 def test_nothing_is_decided_in_a_dead_position() -> None:
     start = chess.Board("8/8/8/4k3/8/8/4K1p1/8 w - - 0 1")
     moves = tuple(map(chess.Move.from_uci, ["e2f2", "e5f5", "f2g2", "f5f4", "g2f2"]))
-    dead = Game("p", 0, "k", start, moves, range(5))
+    dead = SourceGame("p", 0, "k", start, moves, range(5))
     assert [p.ply for p in choose(dead, None, 0, 4, 0)] == [0, 1, 2]
 
 
@@ -76,6 +76,7 @@ def test_positions_are_told_apart_without_clocks() -> None:
     assert position_key(a) != position_key(a.replace("KQkq", "KQk"))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=60), st.integers(0, 9))
 def test_the_set_of_positions_is_a_set(keys: list[int], shift: int) -> None:
     ours, theirs = PositionSet(), set[int]()

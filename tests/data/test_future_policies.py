@@ -5,11 +5,11 @@ from collections.abc import Callable
 import chess
 import pytest
 
-from diffusearch.data.engine import Budget
 from diffusearch.data.labelling import Labeller, LabelSettings, Row
 from diffusearch.data.oracle import OracleSettings
-from diffusearch.data.positions import Position
+from diffusearch.data.root_positions import RootPosition
 from diffusearch.data.scores import parse_actions, parse_values
+from diffusearch.data.uci_process import SearchBudget
 
 FENS = [
     chess.STARTING_FEN,
@@ -19,17 +19,17 @@ FENS = [
 MATE_IN_TWO = "6k1/5ppp/8/8/8/8/8/RR5K w - - 0 1"
 
 
-def label_all(positions: list[Position], settings: LabelSettings) -> list[Row]:
+def label_all(positions: list[RootPosition], settings: LabelSettings) -> list[Row]:
     with Labeller(settings) as labeller:
         return list(labeller.label(positions))
 
 
 def rows_of(
-    engine: str, fens: list[str], future: str, horizon: int = 4, actions: bool = False, seed: int = 0
+    engine: str, fens: list[str], future: str, horizon: int = 4, actions: bool = False, seed: int = 0, multipv: int = 1
 ) -> list[Row]:
-    oracle = OracleSettings(engine, Budget(nodes=2000), Budget(nodes=500))
-    positions = [Position(fen, "p", 0, 0, None, None, "train") for fen in fens]
-    return label_all(positions, LabelSettings(future, horizon, actions, seed, oracle))
+    oracle = OracleSettings(engine, SearchBudget(nodes=2000), SearchBudget(nodes=500))
+    positions = [RootPosition(fen, "p", 0, 0, None, None, "train") for fen in fens]
+    return label_all(positions, LabelSettings(future, horizon, actions, seed, oracle, multipv))
 
 
 def states(fen: str, line: str) -> list[str]:
@@ -91,8 +91,18 @@ def test_every_action_is_valued_best_first(make_engine: Callable[..., str]) -> N
         assert next(iter(actions)) == row["line"].split()[0]
 
 
+@pytest.mark.parametrize("future", ["relabel", "pv", "random", "random-world"])
+def test_the_best_actions_change_nothing_else(make_engine: Callable[..., str], future: str) -> None:
+    """One search with MultiPV scores the root's best moves; line, value and future are those of a plain search."""
+    rows, plain = rows_of(make_engine(), FENS, future, multipv=5), rows_of(make_engine(), FENS, future)
+    full = rows_of(make_engine(), FENS, future, actions=True)
+    for row, other, all_actions in zip(rows, plain, full, strict=True):
+        assert row["actions"].split() == all_actions["actions"].split()[:5]
+        assert row | {"actions": None} == other
+
+
 def test_the_games_own_future_needs_no_engine() -> None:
-    position = Position(FENS[0], "p", 3, 0, "e2e4", 2000, "test", ("e2e4", "e7e5"), ended=False)
+    position = RootPosition(FENS[0], "p", 3, 0, "e2e4", 2000, "test", ("e2e4", "e7e5"), ended=False)
     (row,) = label_all([position], LabelSettings("played"))
     assert (row["line"], row["cp"], row["mate"], row["nodes"], row["ended"]) == ("e2e4 e7e5", None, None, 0, False)
     assert (row["split"], row["rating"], row["game"]) == ("test", 2000, 3)

@@ -1,4 +1,4 @@
-"""Positions to label: chosen from games, never the same one twice, each on the side of the split its game is on."""
+"""The positions of a game to label, their split, and the set of positions that were seen before."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import chess
 
-from diffusearch.data.games import Game
+from diffusearch.data.games import SourceGame
 
 SPLITS = ("train", "validation", "test")
 _SHARES = {"test": 5, "validation": 5}  # per cent of the games; the rest is for training
 
 
 @dataclass(frozen=True)
-class Position:
-    """One root state, and what its source knows about it."""
+class RootPosition:
+    """A position to label, with the facts of its source."""
 
     fen: str
     pool: str
@@ -26,12 +26,12 @@ class Position:
     played: str | None  # the move of the game, UCI
     rating: int | None
     split: str
-    continuation: tuple[str, ...] = ()  # the game's own next moves, UCI, at most a horizon of them
-    ended: bool = False  # the continuation ends because the game is over on the board
+    continuation: tuple[str, ...] = ()  # the next moves of the game, UCI, at most a horizon of them
+    ended: bool = False  # the game is over after the continuation
 
 
 def split_of(key: str) -> str:
-    """The split of a game, fixed for ever by a hash of what was played in it."""
+    """The split of a game: a hash of its key decides, the same in every version of this program."""
     bucket = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8, person=b"split").digest()) % 100
     for name, share in _SHARES.items():
         if bucket < share:
@@ -41,13 +41,13 @@ def split_of(key: str) -> str:
 
 
 def position_key(fen: str) -> int:
-    """64 bits of what makes a position: placement, side, castling, en passant; not the clocks."""
+    """A 64-bit hash of placement, side to move, castling rights and en passant square, without the clocks."""
     identity = " ".join(fen.split(" ", 4)[:4])
     return int.from_bytes(hashlib.blake2b(identity.encode(), digest_size=8).digest())
 
 
-def choose(game: Game, per_game: int | None, skip_plies: int, horizon: int, seed: int) -> list[Position]:
-    """The game's positions to label, in the order they were played: all of them, or `per_game` drawn at random.
+def choose(game: SourceGame, per_game: int | None, skip_plies: int, horizon: int, seed: int) -> list[RootPosition]:
+    """The positions of a game to label, in the order of the game: all of them, or `per_game` drawn at random.
 
     The draw depends on the game and the seed alone, so it does not move when the file around the game does.
     """
@@ -60,10 +60,10 @@ def choose(game: Game, per_game: int | None, skip_plies: int, horizon: int, seed
     board = game.start.copy(stack=False)
     chosen = []
     for ply, move in enumerate(game.moves):
-        # A game may go on after a dead position (bare kings); nothing is left to decide there.
+        # Some games continue after a dead position (bare kings), where the game is over.
         if ply in wanted and not over(board):
             chosen.append(
-                Position(
+                RootPosition(
                     fen=board.fen(),
                     pool=game.pool,
                     game=game.index,
@@ -82,16 +82,16 @@ def choose(game: Game, per_game: int | None, skip_plies: int, horizon: int, seed
 
 
 def over(board: chess.Board) -> bool:
-    """Mate, stalemate, dead material or 75 quiet moves: seen from the board alone, without the game's history."""
+    """Whether the game is over by the board alone: mate, stalemate, insufficient material or 75 moves."""
     return board.outcome() is not None
 
 
-def _ending(position: Position) -> Position:
-    return Position(**{**position.__dict__, "ended": True})
+def _ending(position: RootPosition) -> RootPosition:
+    return RootPosition(**{**position.__dict__, "ended": True})
 
 
 class PositionSet:
-    """Which positions were seen: 64-bit keys in open addressing, 11 to 21 bytes a position instead of Python's 70."""
+    """A set of 64-bit keys with open addressing: 11 to 21 bytes a key, where a Python set needs 70."""
 
     def __init__(self) -> None:
         self._slots = array("Q", bytes(8 << 12))  # 0 marks a free slot
@@ -101,7 +101,7 @@ class PositionSet:
         return self._count
 
     def add(self, key: int) -> bool:
-        """Remember a key; True if it was new."""
+        """Add a key; True if it was not in the set."""
         if 4 * self._count >= 3 * len(self._slots):
             self._grow()
         key = key or 1
