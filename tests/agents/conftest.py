@@ -20,9 +20,9 @@ from diffusearch.agents.searching import SearchAgent
 from diffusearch.agents.simple import GreedyMaterialAgent, RandomAgent
 from diffusearch.agents.values import ActionValueAgent, StateValueAgent
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.imagination import Imagination, Ply
+from diffusearch.inference.imagination import Imagination, Ply
 from diffusearch.search.handmade import GainPolicy, MaterialValue, gain
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
+from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 from diffusearch.tokens.values import win_probability
 
 

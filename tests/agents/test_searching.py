@@ -13,7 +13,7 @@ import pytest
 from diffusearch.agents.base import Limits
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.search.handmade import GainPolicy, MaterialValue
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
+from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 
 
 class Counting(MaterialValue):

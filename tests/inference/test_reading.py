@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from diffusearch.data.loader import tokenise
+from diffusearch.tokens.batch import tokenise
 from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.imagination import Imagination
-from diffusearch.diffusion.reading import read_sample
-from diffusearch.diffusion.roots import Roots
+from diffusearch.inference.imagination import Imagination
+from diffusearch.inference.reading import read_sample
+from diffusearch.inference.roots import Roots
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout, layout
 

@@ -14,7 +14,7 @@ import torch
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
-from diffusearch.run import Run
+from diffusearch.inference.run import Run
 from diffusearch.training.recipe import recipe_from_dict
 
 FLAGSHIP = {"grounded": True, "standing": True, "sight": 4}
