@@ -12,7 +12,7 @@ from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.reading import read_sample
-from diffusearch.inference.roots import Roots, token_mask
+from diffusearch.inference.roots import Roots, given_variables, token_mask
 from diffusearch.tokens import moves
 from diffusearch.tokens.batch import tokenise
 from diffusearch.tokens.layout import Layout, layout
