@@ -31,7 +31,7 @@ from diffusearch.evaluation.positions import Position
 from diffusearch.evaluation.puzzles import Puzzle, puzzle_accuracy
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
-from diffusearch.run import Run
+from diffusearch.inference.run import Run
 from diffusearch.training.recipe import Recipe
 from diffusearch.weights import packaged
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffusearch.data.loader import tokenise
+from diffusearch.tokens.batch import tokenise
 from diffusearch.data.records import Records, write_records
 from diffusearch.training.processes import World
 from diffusearch.training.recipe import recipe_from_dict

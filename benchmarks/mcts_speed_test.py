@@ -15,8 +15,8 @@ import torch
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
-from diffusearch.run import Run
-from diffusearch.search.settings import Settings
+from diffusearch.inference.run import Run
+from diffusearch.search.mcts.settings import Settings
 from diffusearch.training.recipe import Recipe
 
 SIMULATIONS = 48

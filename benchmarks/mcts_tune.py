@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.search.handmade import GainPolicy, MaterialValue
 from diffusearch.search.nets import Policy, Value
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
+from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 
 
 class Remembering:
@@ -60,7 +60,7 @@ def networks(policy: str | None, value: str | None) -> Remembering:
     """Trained runs, or the ones made by hand where none is named."""
     import torch
 
-    from diffusearch.run import Run
+    from diffusearch.inference.run import Run
 
     torch.set_num_threads(1)
     return Remembering(Run.load(policy) if policy else GainPolicy(), Run.load(value) if value else MaterialValue())

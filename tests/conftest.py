@@ -1,11 +1,13 @@
-"""What all tests share: one thread for tensors, and a tiny run with random weights.
+"""What all tests share: one thread for tensors, a tiny run with random weights, a denoiser that answers by a script.
 
 The run imagines nonsense, but by every step that a trained one takes.
 """
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 # Before torch is imported, and for every program that a test starts: the tensors here are tiny, and several threads
@@ -14,8 +16,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 import torch
+from torch import Tensor
 
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.layout import Group, Layout
 from diffusearch.training.checkpoint import save_tensors
 from diffusearch.training.recipe import recipe_from_dict, recipe_text
 
@@ -33,3 +37,42 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "recipe.toml").write_text(recipe_text(recipe))
     save_tensors(folder / "weights.safetensors", dict(net.named_parameters()), {})
     return folder
+
+
+Script = Callable[[list[int]], Sequence[dict[int, float]]]
+
+
+class Scripted:
+    """Looks like a Denoiser. For every target the script names tokens and their probabilities, given the record x;
+    the other tokens of the vocabulary share the rest evenly."""
+
+    prefix, root_value, shift = False, None, 0
+
+    def __init__(self, script: Script) -> None:
+        self.script, self.calls = script, 0
+
+    def hidden(self, tokens: Tensor, layout: Layout, root: None = None) -> Tensor:
+        self.calls += 1
+        return tokens
+
+    def logits(
+        self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None, tokens: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        answers = [self.script(row) for row in hidden.tolist()]
+        out = {}
+        for group in groups or layout.groups:
+            logits = torch.empty(len(answers), len(group.variables), group.size)
+            for row, answer in enumerate(answers):
+                for column, variable in enumerate(group.variables - layout.given_variables):
+                    named = answer[variable]
+                    rest = (1.0 - sum(named.values())) / (group.size - len(named))
+                    logits[row, column] = math.log(max(rest, 1e-30))
+                    for token, probability in named.items():
+                        logits[row, column, token] = math.log(max(probability, 1e-30))
+            out[group.type] = logits
+        return out
+
+
+@pytest.fixture
+def scripted() -> type[Scripted]:
+    return Scripted

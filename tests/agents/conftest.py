@@ -12,8 +12,6 @@ from pathlib import Path
 import chess
 import pytest
 import torch
-from diffusearch.diffusion.imagination import Imagination, Ply
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
 
 from diffusearch.agents.base import Agent
 from diffusearch.agents.imagining import Allowed, ImaginingAgent
@@ -22,7 +20,9 @@ from diffusearch.agents.searching import SearchAgent
 from diffusearch.agents.simple import GreedyMaterialAgent, RandomAgent
 from diffusearch.agents.values import ActionValueAgent, StateValueAgent
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.inference.imagination import Imagination, Ply
 from diffusearch.search.handmade import GainPolicy, MaterialValue, gain
+from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 from diffusearch.tokens.values import win_probability
 
 

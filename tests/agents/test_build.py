@@ -8,8 +8,6 @@ from typing import Any
 
 import chess
 import pytest
-from diffusearch.search.conventions import PUBLISHED
-from diffusearch.search.settings import PAPER, Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +19,9 @@ from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
+from diffusearch.search.mcts.conventions import PUBLISHED
 from diffusearch.search.handmade import GainPolicy, MaterialValue
+from diffusearch.search.mcts.settings import PAPER, Settings
 
 MANUAL = Path(__file__).parents[2] / "docs" / "agents.md"
 

@@ -9,11 +9,11 @@ import chess
 import numpy as np
 import numpy.typing as npt
 import pytest
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
 
 from diffusearch.agents.base import Limits
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.search.handmade import GainPolicy, MaterialValue
+from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 
 
 class Counting(MaterialValue):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import chess
 import pytest
 import torch
-from diffusearch.run import Run
-from diffusearch.search.settings import Settings
 
 from diffusearch.agents.base import Agent, Limits
 from diffusearch.agents.imagining import ImaginingAgent
@@ -16,6 +14,8 @@ from diffusearch.agents.values import ActionValueAgent, StateValueAgent
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
+from diffusearch.inference.run import Run
+from diffusearch.search.mcts.settings import Settings
 from diffusearch.training.recipe import Recipe
 
 FENS = [

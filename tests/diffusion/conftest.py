@@ -1,59 +1,19 @@
-"""A denoiser that answers by a script, a record small enough to enumerate, and a small real network."""
+"""A record small enough to enumerate, and a small real network."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
-from diffusearch.tokens.layout import Group, Layout
+from diffusearch.tokens.layout import Group
 
 torch.set_num_threads(1)
-
-Script = Callable[[list[int]], Sequence[dict[int, float]]]
-
-
-class Scripted:
-    """Looks like a Denoiser. For every target the script names tokens and their probabilities, given the record x;
-    the other tokens of the vocabulary share the rest evenly."""
-
-    prefix, root_value, shift = False, None, 0
-
-    def __init__(self, script: Script) -> None:
-        self.script, self.calls = script, 0
-
-    def hidden(self, tokens: Tensor, layout: Layout, root: None = None) -> Tensor:
-        self.calls += 1
-        return tokens
-
-    def logits(
-        self, hidden: Tensor, layout: Layout, groups: tuple[Group, ...] | None = None, tokens: Tensor | None = None
-    ) -> dict[str, Tensor]:
-        answers = [self.script(row) for row in hidden.tolist()]
-        out = {}
-        for group in groups or layout.groups:
-            logits = torch.empty(len(answers), len(group.variables), group.size)
-            for row, answer in enumerate(answers):
-                for column, variable in enumerate(group.variables - layout.given_variables):
-                    named = answer[variable]
-                    rest = (1.0 - sum(named.values())) / (group.size - len(named))
-                    logits[row, column] = math.log(max(rest, 1e-30))
-                    for token, probability in named.items():
-                        logits[row, column, token] = math.log(max(probability, 1e-30))
-            out[group.type] = logits
-        return out
-
-
-@pytest.fixture
-def scripted() -> type[Scripted]:
-    return Scripted
 
 
 def make_tiny_layout() -> SimpleNamespace:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import chess
 import pytest
 
-from diffusearch.search.outcome import Outcome, outcome
+from diffusearch.search.outcome import Outcome, outcome, value_after
 
 SHUFFLE = "g1f3 g8f6 f3g1 f6g8 "
 
@@ -41,3 +41,22 @@ def test_without_claims_only_forced_draws_count(played: Callable[[str, str], che
     assert outcome(played(chess.STARTING_FEN, SHUFFLE * 4), claims=False) is Outcome.DRAWN
     assert outcome(chess.Board("4k3/8/8/8/8/8/8/R3K3 w - - 149 90"), claims=False) is None
     assert outcome(chess.Board("4k3/8/8/8/8/8/8/R3K3 w - - 150 90"), claims=False) is Outcome.DRAWN
+
+
+@pytest.mark.parametrize(
+    ("fen", "uci", "value"),
+    [
+        ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", 1.0),
+        ("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", "f1f7", 0.5),
+        ("4k3/8/8/8/8/8/8/R3K3 w - - 99 90", "a1a2", 0.5),
+        ("4k3/8/8/8/8/8/8/R3K3 w - - 98 90", "a1a2", None),
+    ],
+)
+def test_the_movers_value_of_a_move_that_ends_the_game(fen: str, uci: str, value: float | None) -> None:
+    for board, move in (
+        (chess.Board(fen), uci),
+        (chess.Board(fen).mirror(), uci.translate(str.maketrans("12345678", "87654321"))),
+    ):
+        before = board.fen()
+        assert value_after(board, chess.Move.from_uci(move)) == value
+        assert (board.fen(), board.move_stack) == (before, [])

@@ -22,16 +22,18 @@ from diffusearch.agents.strength import FULL, Strength
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.roots import Allowed
+from diffusearch.tokens.layout import Layout
 
 
 class Imaginer(Protocol):
     """A model that denoises futures (a run)."""
 
     @property
-    def horizon(self) -> int: ...
-
-    @property
     def provenance(self) -> dict[str, Any]: ...
+
+    def asked_layout(self, decoding: Decoding, horizon: int | None = None) -> Layout:
+        """What is denoised: its horizon is how far the agent looks ahead."""
+        ...
 
     def imagine(
         self,
@@ -74,7 +76,7 @@ class ImaginingAgent(Agent):
 
     @property
     def horizon(self) -> int:
-        return self._horizon or self.net.horizon
+        return self.net.asked_layout(self.decoding, self._horizon).horizon
 
     def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
         return self.play_many([board], limits)[0]

@@ -284,7 +284,7 @@ class Run:
         """
         decoding = decoding or self.recipe.decoding
         generator = generator or torch.Generator().manual_seed(0)
-        layout = self._asked_layout(decoding, horizon)
+        layout = self.asked_layout(decoding, horizon)
         out: list[Imagination] = []
         size = max(1, BATCH // decoding.imaginations)
         for start in range(0, len(boards), size):
@@ -294,7 +294,7 @@ class Run:
             out += read_sample(sample, roots, layout)
         return out
 
-    def _asked_layout(self, decoding: Decoding, horizon: int | None) -> Layout:
+    def asked_layout(self, decoding: Decoding, horizon: int | None = None) -> Layout:
         """The layout to denoise: what is asked for, else the whole horizon, or for one step the shortest trained.
 
         One that is shorter than any that the run was trained on is refused.

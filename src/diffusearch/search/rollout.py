@@ -13,7 +13,7 @@ import chess
 
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.imagination import Ply, ply_of
-from diffusearch.search.dynamics import Dynamics, Successor
+from diffusearch.search.dynamics import Dynamics, Imagined, Successor
 from diffusearch.search.evaluator import Allowed, Evaluator
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
 
@@ -29,13 +29,16 @@ class _Path:
     moves: list[chess.Move] = field(default_factory=list)
     plies: list[Ply] = field(default_factory=list)
     log_probability: float = 0.0
-    evaluations: int = 0
+    evaluations: int = 0  # of positions and predicted states, one network call each
     predicted: bool = False
     over: bool = False
 
 
 class Rollout(Planner):
-    """Greedy rollouts of `depth` plies, two network calls a ply; the state behind the last move is not asked for."""
+    """Greedy rollouts of `depth` plies; the state behind the last move is not asked for.
+
+    A ply takes two network calls where states are predicted, else one.
+    """
 
     def __init__(self, evaluator: Evaluator, dynamics: Dynamics, depth: int = DEPTH) -> None:
         self.evaluator, self.dynamics, self.depth = evaluator, dynamics, depth
@@ -47,7 +50,7 @@ class Rollout(Planner):
     def plan(self, boards: Sequence[chess.Board], legal: Allowed | None, budget: Budget) -> list[Plan]:
         depth = min(self.depth, budget.depth or self.depth) if budget.line else 1
         if budget.calls is not None:
-            depth = min(depth, (budget.calls + 1) // 2)
+            depth = min(depth, (budget.calls + 1) // 2 if self._predicts else budget.calls)
         paths = [_Path(board) for board in boards]
         going = paths
         for ply in range(max(1, depth)):
@@ -63,7 +66,11 @@ class Rollout(Planner):
         return [_plan(path) for path in paths]
 
     def work(self, calls: int) -> int:
-        return min(calls, 2 * self.depth - 1)
+        return min(calls, 2 * self.depth - 1 if self._predicts else self.depth)
+
+    @property
+    def _predicts(self) -> bool:
+        return isinstance(self.dynamics, Imagined)
 
     def _step(self, paths: Sequence[_Path], evaluations: Sequence[Evaluation]) -> None:
         """Every path goes on to the state behind its last move, or ends."""
@@ -103,7 +110,7 @@ def _plan(path: _Path) -> Plan:
     ranked = sorted(root.priors.items(), key=lambda item: -item[1])
     return Plan(
         tuple(RootMove(move, share, share) for move, share in ranked),
-        2 * len(path.moves) - 1,
+        path.evaluations,
         path.evaluations,
         lambda move: line if move == path.moves[0] else Variation((move,)),
         root.value,

@@ -158,8 +158,11 @@ class ImaginedTree(Tree):
         return node.board
 
     def _accept(self, node: Node, board: chess.Board) -> bool:
-        """The subtree is kept where the network predicted the true position."""
+        """The subtree is kept where the network predicted the true position and no followed move ends the game."""
         if node.board is None or node.board.fen() != board.fen():
             return False
+        for move, child in zip(node.moves, node.children, strict=True):
+            if child and child.exact is None and value_after(board, move) is not None:
+                return False  # a draw by the game's history: the subtree knows nothing of it
         node.board = board.copy()
         return super()._accept(node, board)

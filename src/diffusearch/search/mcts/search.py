@@ -44,12 +44,12 @@ def search(
     _expand_roots(all_progress, evaluator, dynamics, settings)
     active = [one for one in all_progress if one.left > 0]
     while active:
-        leaves: list[Leaf] = []
-        for one in active:
-            leaves += _gather(one, settings)
+        gathered = [(one, _gather(one, settings)) for one in active]
+        leaves = [leaf for _, own in gathered for leaf in own]
         made = expand(leaves, evaluator, dynamics)
-        for one in active:
-            one.calls += made
+        for one, own in gathered:
+            one.calls += made if own else 0
+            one.evaluated += sum((leaf.board is None) + leaf.node.expanded for leaf in own)
         for leaf in leaves:
             backup(leaf.path, leaf.node, settings)
         if deadline is not None and time.perf_counter() >= deadline:
@@ -86,6 +86,5 @@ def _gather(one: Progress, settings: Settings) -> list[Leaf]:
             break
         else:
             leaves.append(Leaf(one.tree, path, node, board))
-            one.evaluated += 1 if board is not None else 2
         one.left -= 1
     return leaves

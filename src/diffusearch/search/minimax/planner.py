@@ -42,7 +42,7 @@ class Minimax(Planner):
             some = self.widths[:depth]
             if budget.depth is not None and depth > budget.depth:
                 continue
-            if budget.calls is not None and calls(some) > budget.calls:
+            if budget.calls is not None and calls(some, predicted=predicted) > budget.calls:
                 continue
             if budget.evaluations is not None and evaluations(some, predicted=predicted) > budget.evaluations:
                 continue
@@ -57,7 +57,7 @@ class Minimax(Planner):
         if not widths:
             return self._one_look(boards, legal)
         roots = grow(self.evaluator, self.dynamics, boards, legal, widths)
-        return [self._plan(root, calls(widths)) for root in roots]
+        return [self._plan(root) for root in roots]
 
     def _one_look(self, boards: Sequence[chess.Board], legal: Allowed | None) -> list[Plan]:
         """No tree: the priors."""
@@ -69,7 +69,7 @@ class Minimax(Planner):
             out.append(plan)
         return out
 
-    def _plan(self, root: MinimaxNode, calls: int) -> Plan:
+    def _plan(self, root: MinimaxNode) -> Plan:
         """The prior mass of the followed moves is shared out by their scores; the other moves keep their priors.
 
         A move's score as a win probability is the mean of the root's own log odds and those backed up behind it.
@@ -86,7 +86,7 @@ class Minimax(Planner):
         )
         return Plan(
             found,
-            calls,
+            root.calls,
             root.evaluations,
             lambda move: principal_variation(root, move, self.value_weight),
             root.evaluation.value,

@@ -42,10 +42,17 @@ class MinimaxNode:
         total = 1 + len(self.predicted)
         return total + sum(child.evaluations for child in self.children.values() if child and not child.over)
 
+    @property
+    def calls(self) -> int:
+        """Network calls in which positions from here on have a part."""
+        behind = [child.calls for child in self.children.values() if child and not child.over]
+        return 1 + bool(self.predicted) + max(behind, default=0)
 
-def calls(widths: Widths) -> int:
-    """Network calls of a tree, each with a batch: an evaluation and the next states at each ply, and the leaves."""
-    return 2 * len(widths) + 1
+
+def calls(widths: Widths, *, predicted: bool = True) -> int:
+    """Network calls of a whole tree, each with a batch: an evaluation and, where the network predicts them, the next
+    states at each ply, and the leaves."""
+    return (2 if predicted else 1) * len(widths) + 1
 
 
 def evaluations(widths: Widths, *, predicted: bool = True) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import chess
 import pytest
-from diffusearch.search.backup import backup, cancel
-from diffusearch.search.node import Node
-from diffusearch.search.selection import Path
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
+
+from diffusearch.search.mcts.backup import backup, cancel
+from diffusearch.search.mcts.node import Node
+from diffusearch.search.mcts.selection import Path
+from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 
 A, B = chess.Move.from_uci("a2a3"), chess.Move.from_uci("b2b3")
 

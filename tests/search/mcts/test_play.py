@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import chess
 import pytest
-from diffusearch.search.node import Node
-from diffusearch.search.play import edge_value, principal_line, ranking, shares
-from diffusearch.search.settings import Settings
+
+from diffusearch.search.mcts.node import Node
+from diffusearch.search.mcts.play import edge_value, principal_edges, ranking, shares
+from diffusearch.search.mcts.settings import Settings
 
 MOVES = [chess.Move.from_uci(uci) for uci in ("a2a3", "b2b3", "c2c3")]
 
@@ -65,5 +66,5 @@ def test_values_and_lines() -> None:
     assert edge_value(node, 2, Settings()) == pytest.approx(0.6)  # never tried: what the node itself is worth
     below = root([1, 4, 0], [0.5, 2.0, 0.0])
     node.children[0] = below
-    assert principal_line(node, 0, Settings()) == (MOVES[0], MOVES[1])
-    assert principal_line(node, 1, Settings()) == (MOVES[1],)
+    assert principal_edges(node, 0, Settings()) == [(node, 0), (below, 1)]
+    assert principal_edges(node, 1, Settings()) == [(node, 1)]

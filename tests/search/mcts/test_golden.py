@@ -1,6 +1,6 @@
 """Golden trees: whole searches stored as JSON and compared node by node, so that no change goes unseen.
 
-To store them anew after a change that is meant: DIFFUSEARCH_WRITE_GOLDEN=1 pytest tests/search/test_golden.py
+To store them anew after a change that is meant: DIFFUSEARCH_WRITE_GOLDEN=1 pytest tests/search/mcts/test_golden.py
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 import chess
 import pytest
-from diffusearch.search.node import Node, Tree
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
 
-from diffusearch.search.mcts import search
+from diffusearch.search.mcts.node import Node, Tree
+from diffusearch.search.mcts.search import search
+from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 
 FOLDER = Path(__file__).parent / "golden"
 SETTINGS = {"tuned": Settings(), "paper": PAPER, "as-published": AS_PUBLISHED}
@@ -64,7 +64,7 @@ def test_golden(name: str, position: str, hash_net: Any) -> None:
         board.push_uci(uci)
     settings = replace(SETTINGS[name], simulations=40)
     tree = Tree(board, settings.conventions)
-    search([tree], hash_net, hash_net, settings)
+    search([tree], hash_net, settings)
     found = as_json(tree.root)
     path = FOLDER / f"{name}-{position}.json"
     if os.environ.get("DIFFUSEARCH_WRITE_GOLDEN"):

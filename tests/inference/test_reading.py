@@ -6,15 +6,15 @@ import chess
 import numpy as np
 import pytest
 import torch
-from diffusearch.diffusion.imagination import Imagination
-from diffusearch.diffusion.reading import read_sample
-from diffusearch.diffusion.roots import Roots
 
-from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.inference.imagination import Imagination
+from diffusearch.inference.reading import read_sample
+from diffusearch.inference.roots import Roots, given_variables, token_mask
 from diffusearch.tokens import moves
+from diffusearch.tokens.batch import tokenise
 from diffusearch.tokens.layout import Layout, layout
 
 WHITE = ("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 4 4", ["f3f7"])  # mate at once
@@ -38,6 +38,7 @@ def imagine(
     sure: float = 0.9,
     *,
     raw: dict[int, float] | None = None,
+    film: bool = False,
     **how,
 ) -> Imagination:
     """What a denoiser imagines that believes in `tokens`; `raw` replaces its belief about the first move."""
@@ -52,8 +53,8 @@ def imagine(
     allowed = tokenise(bits, shape.truncated(1)).legal
     choice = Decoding(**({"steps": 20} | how))
     net = scripted(lambda x: answers)
-    sample = Absorbing(20).sample(net, given, shape, choice, torch.Generator(), allowed)
-    return read_sample(sample, Roots.of([board], shape), shape, choice)[0]
+    sample = Absorbing(20).sample(net, given, shape, choice, torch.Generator(), allowed, film)
+    return read_sample(sample, Roots.of([board], shape), shape)[0]
 
 
 @pytest.mark.parametrize(("encoding", "patch"), ENCODINGS)
@@ -153,6 +154,10 @@ def test_film_goes_from_masks_to_the_record(scripted) -> None:
     board.push_uci(line[0])
     letters = "".join(str(board.piece_at(square ^ 56) or ".") for square in range(64))
     assert seen.film[-1].squares[0] == letters
+    assert set(seen.film[0].confidence[0]) == {0.0}
+    for frame in seen.film[1:]:
+        assert {one for state in frame.confidence for one in state} == {0.9}  # as sure as the script says
+        assert frame.probabilities[line[0]] == pytest.approx(1.0, abs=0.01)  # the rest is hardly on legal moves
 
 
 def test_raw_legality_without_the_mask(scripted) -> None:
@@ -219,7 +224,7 @@ def test_imaginations_are_ranked_by_joint_probability(scripted) -> None:
     sample = Absorbing(20).sample(net, given, shape, choice, torch.Generator().manual_seed(0), allowed.expand(12, -1))
     drawn = sample.log_probability.view(2, 6)
     assert drawn.unique().numel() > 1
-    told = read_sample(sample, Roots.of([chess.Board(fen)] * 2, shape), shape, choice)
+    told = read_sample(sample, Roots.of([chess.Board(fen)] * 2, shape), shape)
     assert [one.log_probability for one in told] == pytest.approx(drawn.max(1).values.tolist())
     best = sample.tokens.view(2, 6, -1)[torch.arange(2), drawn.argmax(1)]
     assert [one.move for one in told] == [moves.id_uci(int(token)) for token in best[:, 68]]
@@ -234,8 +239,20 @@ def test_roots_know_their_legal_moves_in_the_layouts_frame() -> None:
     boards = [chess.Board("r3k2r/pPp2ppp/8/3pP3/8/8/P1PP1PpP/R3K2R b KQkq - 0 20"), mated]
     for encoding in ("paper", "compact"):
         shape = layout("s-a", 1, encoding, 1)
-        mask = Roots.of(boards, shape).mask().numpy()
+        mask = token_mask(Roots.of(boards, shape).tokens).numpy()
         turned = encoding == "compact"
         wanted = {moves.MOVE_ID[move.uci()] for move in boards[0].legal_moves}
         assert set(mask[0].nonzero()[0]) == ({int(moves.TURN[one]) for one in wanted} if turned else wanted)
         assert mask[1].nonzero()[0].tolist() == [moves.NONE]
+
+
+@pytest.mark.parametrize(("encoding", "patch"), ENCODINGS)
+def test_given_variables_are_those_of_a_record_that_starts_there(encoding: str, patch: int) -> None:
+    for paradigm in ("s-asa", "sa-v"):
+        shape = layout(paradigm, 2, encoding, patch)
+        boards = [chess.Board(fen) for fen, _ in (QUIET, DARK, BLACK)]
+        records = replay([Line(board.fen(), []) for board in boards], 1)
+        expected = tokenise(records, shape.truncated(1)).tokens[:, : len(shape.encoding.slots)]
+        found = given_variables(boards, shape)
+        assert found.shape == (3, shape.given_variables)
+        assert torch.equal(found[:, : len(shape.encoding.slots)], expected)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from diffusearch.search.conventions import FAIR
-from diffusearch.search.node import Node, Tree
-from diffusearch.search.selection import ascend, descend, first_play, scores
-from diffusearch.search.settings import Settings
+
+from diffusearch.search.mcts.conventions import FAIR
+from diffusearch.search.mcts.node import Node, Tree
+from diffusearch.search.mcts.selection import descend, first_play, scores
+from diffusearch.search.mcts.settings import Settings
 
 MOVES = [chess.Move.from_uci(uci) for uci in ("a2a3", "b2b3", "c2c3")]
 
@@ -67,6 +68,6 @@ def test_descend_marks_its_way_and_ascend_restores_the_board() -> None:
     assert leaf.exact is None
     assert tree.root.waiting.sum() == 1
     assert len(tree.board.move_stack) == 1
-    ascend(tree, path)
+    tree.ascend(len(path))
     assert tree.board == board
     assert not tree.board.move_stack

@@ -7,10 +7,10 @@ from typing import Any
 
 import chess
 import pytest
-from diffusearch.search.node import Tree
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
 
-from diffusearch.search.mcts import search
+from diffusearch.search.mcts.node import Tree
+from diffusearch.search.mcts.search import search
+from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 from diffusearch.search.outcome import Outcome, outcome
 
 POSITIONS = [
@@ -41,11 +41,11 @@ class Plain:
             return self.rules.mated if result is Outcome.MATED else self.rules.drawn
         key = self.key(board)
         if key not in self.prior:
-            (priors,) = self.net.priors([board])
-            self.prior[key] = {m.uci(): p for m, p in sorted(priors.items(), key=lambda item: -item[1])}
+            (found,) = self.net.evaluate([board])
+            self.prior[key] = {m.uci(): p for m, p in sorted(found.priors.items(), key=lambda item: -item[1])}
             self.count[key] = dict.fromkeys(self.prior[key], 0)
             self.worth[key] = dict.fromkeys(self.prior[key], 0.0)
-            return float(self.net.values([board])[0])
+            return float(found.value)
         together = sum(self.count[key].values())
 
         def score(uci: str) -> float:
@@ -69,7 +69,7 @@ class Plain:
 def test_visits_and_values_agree(fen: str, settings: Settings, hash_net: Any) -> None:
     board = chess.Board(fen)
     tree = Tree(board, settings.conventions)
-    search([tree], hash_net, hash_net, settings)
+    search([tree], hash_net, settings)
 
     plain = Plain(hash_net, settings)
     # The first simulation of the plain search expands the root; ours does that on top, unless it is said to count.

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import chess
 import pytest
-from diffusearch.search.node import Node, Tree
-from diffusearch.search.play import edge_value, principal_line, ranking, shares
-from diffusearch.search.settings import AS_PUBLISHED, PAPER, Settings
 
-from diffusearch.search.handmade import GainPolicy, MaterialValue
-from diffusearch.search.mcts import search
+from diffusearch.search.handmade import Handmade
+from diffusearch.search.mcts.node import Node, Tree
+from diffusearch.search.mcts.play import edge_value, principal_edges, ranking, shares
+from diffusearch.search.mcts.search import search
+from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 
 MATE_IN_1 = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"
 MATE_IN_2 = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"  # 1.Ra6! bxa6 2.b7#
@@ -25,7 +25,7 @@ FAIR_SETTINGS = [Settings(), Settings(prove=False), PAPER]
 
 def searched(board: chess.Board, settings: Settings, simulations: int) -> Tree:
     tree = Tree(board, settings.conventions)
-    search([tree], GainPolicy(), MaterialValue(), replace(settings, simulations=simulations))
+    search([tree], Handmade(), replace(settings, simulations=simulations))
     return tree
 
 
@@ -62,8 +62,8 @@ def test_mate_in_two_is_found_and_proven() -> None:
         assert best(tree, Settings()) == key
         assert tree.root.exact == 1.0
         assert tree.root.distance == 3
-        line = principal_line(tree.root, ranking(tree.root, Settings())[0], Settings())
-        for move in line:
+        for node, edge in principal_edges(tree.root, ranking(tree.root, Settings())[0], Settings()):
+            move = node.moves[edge]
             assert move in board.legal_moves
             board.push(move)
         assert board.is_checkmate()
@@ -119,7 +119,7 @@ def test_colours_are_alike(hash_net: Any) -> None:
         visits = []
         for one in (board, board.mirror()):
             tree = Tree(one, settings.conventions)
-            search([tree], hash_net, hash_net, settings)
+            search([tree], hash_net, settings)
             visits.append(
                 {
                     hash_net.upright(one, move): n
@@ -133,10 +133,11 @@ def test_colours_are_alike(hash_net: Any) -> None:
 def test_the_budget_is_kept_and_nothing_is_left_waiting(parallel: int, hash_net: Any) -> None:
     tree = Tree(chess.Board(), Settings().conventions)
     settings = Settings(simulations=100, parallel=parallel)
-    (evaluated,) = search([tree], hash_net, hash_net, settings)
+    (spent,) = search([tree], hash_net, settings)
     assert tree.root.sum_visits == tree.root.visits.sum() == 100
-    assert evaluated == 101  # the root, and no game ended
+    assert spent.evaluated == 101  # the root, and no game ended
     assert sum(hash_net.batches) == 101
+    assert spent.calls == len(hash_net.batches)
     assert max(hash_net.batches) <= parallel
 
     def check(node: Node) -> None:
@@ -161,11 +162,11 @@ def test_many_trees_share_batches_and_keep_to_themselves(hash_net: Any) -> None:
     alone = []
     for board in boards:
         tree = Tree(board, settings.conventions)
-        search([tree], hash_net, hash_net, settings)
+        search([tree], hash_net, settings)
         alone.append(tree.root.visits.tolist())
     hash_net.batches.clear()
     trees = [Tree(board, settings.conventions) for board in boards]
-    search(trees, hash_net, hash_net, settings)
+    search(trees, hash_net, settings)
     assert [tree.root.visits.tolist() for tree in trees] == alone
     assert len(hash_net.batches) < sum(hash_net.batches) / 10  # 7 trees of 4 leaves: up to 28 a call
 
@@ -174,7 +175,7 @@ def test_more_simulations_grow_deeper_shares_stay_shares(hash_net: Any) -> None:
     tree = Tree(chess.Board(), Settings().conventions)
     totals = []
     for _ in range(3):
-        search([tree], hash_net, hash_net, Settings(simulations=50))
+        search([tree], hash_net, Settings(simulations=50))
         totals.append(tree.root.sum_visits)
         assert shares(tree.root).sum() == pytest.approx(1.0)
     assert all(later - earlier == 50 for earlier, later in pairwise(totals))
@@ -182,41 +183,13 @@ def test_more_simulations_grow_deeper_shares_stay_shares(hash_net: Any) -> None:
 
 def test_seconds_stop_a_search_but_the_root_is_always_expanded(hash_net: Any) -> None:
     tree = Tree(chess.Board(), Settings().conventions)
-    search([tree], hash_net, hash_net, Settings(simulations=10**9), seconds=0.0)
+    search([tree], hash_net, Settings(simulations=10**9), seconds=0.0)
     assert tree.root.expanded
     assert 0 < tree.root.sum_visits <= Settings().parallel
 
 
 def test_no_simulation_at_all_plays_the_prior(hash_net: Any) -> None:
     tree = Tree(chess.Board(), Settings().conventions)
-    search([tree], hash_net, hash_net, Settings(simulations=0))
-    (priors,) = hash_net.priors([chess.Board()])
+    search([tree], hash_net, Settings(simulations=0))
+    priors = hash_net.one(chess.Board()).priors
     assert tree.root.moves[ranking(tree.root, Settings())[0]] == max(priors, key=lambda move: priors[move])
-
-
-class TwoHeads:
-    """A network with both heads, which counts how it is asked."""
-
-    looks = True
-
-    def __init__(self, net: Any) -> None:
-        self.net, self.looked = net, 0
-
-    def look(self, boards: Sequence[chess.Board]) -> tuple[list[dict[chess.Move, float]], Any]:
-        self.looked += 1
-        return self.net.priors(boards), self.net.values(boards)
-
-    def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
-        raise AssertionError("asked twice")
-
-    def values(self, boards: Sequence[chess.Board]) -> Any:
-        raise AssertionError("asked twice")
-
-
-def test_one_network_with_both_heads_is_asked_once_and_finds_the_same(hash_net: Any) -> None:
-    settings = replace(Settings(), simulations=50)
-    net, tree, other = TwoHeads(hash_net), *(Tree(chess.Board(), settings.conventions) for _ in range(2))
-    search([tree], net, net, settings)
-    search([other], hash_net, hash_net, settings)
-    assert net.looked > 1
-    assert tree.root.visits.tolist() == other.root.visits.tolist()

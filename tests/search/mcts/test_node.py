@@ -6,18 +6,18 @@ from typing import Any
 
 import chess
 import pytest
-from diffusearch.search.conventions import FAIR, PUBLISHED
-from diffusearch.search.node import Tree
-from diffusearch.search.settings import Settings
 
-from diffusearch.search.mcts import search
+from diffusearch.search.mcts.conventions import FAIR, PUBLISHED
+from diffusearch.search.mcts.node import Tree
+from diffusearch.search.mcts.search import search
+from diffusearch.search.mcts.settings import Settings
 
 
 @pytest.fixture
 def tree(hash_net: Any) -> Tree:
     board = chess.Board()
     made = Tree(board, FAIR)
-    search([made], hash_net, hash_net, Settings(simulations=120, parallel=1))
+    search([made], hash_net, Settings(simulations=120, parallel=1))
     return made
 
 
@@ -61,7 +61,7 @@ def test_follow_refuses_to_go_back(tree: Tree) -> None:
 def test_a_restricted_tree_is_not_reused(hash_net: Any) -> None:
     only = chess.Move.from_uci("a2a3")
     tree = Tree(chess.Board(), FAIR, [only])
-    search([tree], hash_net, hash_net, Settings(simulations=10))
+    search([tree], hash_net, Settings(simulations=10))
     assert tree.root.moves == [only]
     assert tree.root.prior.tolist() == [1.0]
     board = chess.Board()
@@ -73,12 +73,12 @@ def test_reuse_continues_exactly_where_it_was(hash_net: Any) -> None:
     """Searching the kept subtree further adds to its visits; they sum as if they had been made there."""
     settings = Settings(simulations=50, parallel=1)
     tree = Tree(chess.Board(), FAIR)
-    search([tree], hash_net, hash_net, settings)
+    search([tree], hash_net, settings)
     board = chess.Board()
     board.push(visited(tree))
     tree.follow(board)
     kept = tree.root.sum_visits
-    search([tree], hash_net, hash_net, settings)
+    search([tree], hash_net, settings)
     assert tree.root.sum_visits == kept + 50
 
 
@@ -91,10 +91,8 @@ def test_only_the_published_search_merges_transpositions(hash_net: Any) -> None:
                 if not node.expanded:
                     node.expand(dict.fromkeys(tree.board.legal_moves, 1.0), 0.5)
                 edge = node.moves.index(chess.Move.from_uci(uci))
-                tree.board.push_uci(uci)
-                node = tree.child(node, edge)
-            for _ in way.split():
-                tree.board.pop()
+                node = tree.descend(node, edge)
+            tree.ascend(len(way.split()))
             last = node if way.startswith("h1") else None
             if last is None:
                 first = node
