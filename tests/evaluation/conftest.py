@@ -31,6 +31,11 @@ class Table(Agent):
         self.imaginations = imaginations or {}
         self.batches: list[int] = []
         self.stacks: list[int] = []
+        self.runs: dict[str, Any] = {}
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        return self.runs
 
     def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
         self.stacks.append(len(board.move_stack))

@@ -11,7 +11,7 @@ from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.agents.policy import PolicyAgent
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.evaluation.actions import MOVES_ONLY, decide
-from diffusearch.evaluation.futures import random_positions
+from diffusearch.evaluation.future_quality import random_positions
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
 from diffusearch.run import Run

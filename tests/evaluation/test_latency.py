@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from diffusearch.errors import UserError
+from diffusearch.evaluation.labelled_positions import read_positions
 from diffusearch.evaluation.latency import latency, sweep
-from diffusearch.evaluation.positions import read_positions
 
 
 def test_one_position_at_a_time_with_accuracy(labelled: Callable[..., Path], oracle: Any) -> None:

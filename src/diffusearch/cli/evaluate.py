@@ -73,7 +73,7 @@ def actions(
     from diffusearch.agents.build import agent as build
     from diffusearch.data.labelled import labelled_files
     from diffusearch.evaluation.actions import action_accuracy
-    from diffusearch.evaluation.positions import read_positions
+    from diffusearch.evaluation.labelled_positions import read_positions
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     files = labelled_files(data)
@@ -141,8 +141,8 @@ def futures(
     """How true the imagined future is: valid and best moves, valid states, transitions, step by step."""
     from diffusearch.agents.build import agent as build
     from diffusearch.data.labelled import labelled_files
-    from diffusearch.evaluation.futures import future_quality, random_positions
-    from diffusearch.evaluation.positions import read_positions
+    from diffusearch.evaluation.future_quality import future_quality, random_positions
+    from diffusearch.evaluation.labelled_positions import read_positions
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     if (data is None) == (random is None):
@@ -186,7 +186,7 @@ def latency_verb(
     from diffusearch.agents.build import agent as build
     from diffusearch.data.labelled import labelled_files
     from diffusearch.evaluation import latency
-    from diffusearch.evaluation.positions import read_positions
+    from diffusearch.evaluation.labelled_positions import read_positions
     from diffusearch.evaluation.session import finish, progress_bar, recipe_of
 
     files = labelled_files(data)

@@ -11,7 +11,7 @@ import chess
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.evaluation.intervals import Share
-from diffusearch.evaluation.positions import Position
+from diffusearch.evaluation.labelled_positions import LabelledPosition
 
 BATCH = 256  # positions a call of play_many; agents cut it further to what their network likes
 WITHIN = (10, 50, 200)  # centipawns that a decision may cost and still count as near-best
@@ -47,7 +47,7 @@ def decide(
 
 def action_accuracy(
     agent: Agent,
-    positions: Sequence[Position],
+    positions: Sequence[LabelledPosition],
     limits: Limits = MOVES_ONLY,
     batch: int = BATCH,
     progress: Progress = silent,
@@ -81,7 +81,7 @@ def rating_band(rating: int, width: int = 200) -> str:
     return f"{low:04d}-{low + width - 1:04d}"
 
 
-def near_best(positions: Sequence[Position], decisions: Sequence[Decision]) -> dict[str, Any] | None:
+def near_best(positions: Sequence[LabelledPosition], decisions: Sequence[Decision]) -> dict[str, Any] | None:
     """Share of decisions that cost at most 10, 50, 200 centipawns; None where no file searched every action.
 
     A mate lies beyond all centipawns: missing it costs more than 200, another mate for it does not.

@@ -15,13 +15,13 @@ from diffusearch.agents.base import Agent, Limits
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import Progress, silent
 from diffusearch.evaluation.intervals import Share
-from diffusearch.evaluation.positions import Position
+from diffusearch.evaluation.labelled_positions import LabelledPosition
 
 WARM_UP = 3  # decisions that are not timed: the first ones fill caches and compile
 
 
 def latency(
-    agent: Agent, positions: Sequence[Position], limits: Limits = Limits(), progress: Progress = silent
+    agent: Agent, positions: Sequence[LabelledPosition], limits: Limits = Limits(), progress: Progress = silent
 ) -> dict[str, Any]:
     """One row: time a move (one position at a time), accuracy, and network calls or nodes spent."""
     for position in positions[:WARM_UP]:

@@ -28,7 +28,7 @@ COLUMNS = ("PuzzleId", "FEN", "Moves", "Rating", "Themes")
 
 
 @dataclass(frozen=True)
-class Puzzle:
+class LichessPuzzle:
     """One puzzle as lichess publishes it."""
 
     id: str
@@ -45,7 +45,7 @@ class Puzzle:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PuzzleOutcome:
     """How an agent fared on one puzzle."""
 
     strict: bool
@@ -53,7 +53,7 @@ class Outcome:
     found: int  # solver's moves found before the first that differs
 
 
-def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, skip: int = 0) -> list[Puzzle]:
+def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, skip: int = 0) -> list[LichessPuzzle]:
     """The puzzles of a CSV file, plain or packed: all, or those that are chosen (rows.py)."""
     if not path.is_file():
         raise UserError(f"There is no puzzle file at {path}: give a lichess CSV (plain or packed) with --data.")
@@ -72,10 +72,12 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, 
     return puzzles
 
 
-def _puzzle(row: dict[str, str], place: str) -> Puzzle:
+def _puzzle(row: dict[str, str], place: str) -> LichessPuzzle:
     try:
         moves = tuple(row["Moves"].split())
-        puzzle = Puzzle(row["PuzzleId"], row["FEN"], moves, int(row["Rating"]), tuple((row["Themes"] or "").split()))
+        puzzle = LichessPuzzle(
+            row["PuzzleId"], row["FEN"], moves, int(row["Rating"]), tuple((row["Themes"] or "").split())
+        )
         board = chess.Board(puzzle.fen)
         for move in moves:
             board.push_uci(move)  # ValueError where it is not legal
@@ -88,13 +90,13 @@ def _puzzle(row: dict[str, str], place: str) -> Puzzle:
 
 def solve(
     agent: Agent,
-    puzzles: Sequence[Puzzle],
+    puzzles: Sequence[LichessPuzzle],
     limits: Limits = MOVES_ONLY,
     batch: int = BATCH,
     progress: Progress = silent,
-) -> list[Outcome]:
+) -> list[PuzzleOutcome]:
     """Play all puzzles together, one solver's move a round, so that every round is one batch."""
-    outcomes: list[Outcome | None] = [None] * len(puzzles)
+    outcomes: list[PuzzleOutcome | None] = [None] * len(puzzles)
     boards = [puzzle.board() for puzzle in puzzles]
     alive = list(range(len(puzzles)))
     turn = 1  # index of the solver's move in `moves`
@@ -106,9 +108,9 @@ def solve(
             found = (turn - 1) // 2
             if decision.move.uci() != moves[turn]:
                 board.push(decision.move)
-                outcomes[i] = Outcome(strict=False, tolerant=board.is_checkmate(), found=found)
+                outcomes[i] = PuzzleOutcome(strict=False, tolerant=board.is_checkmate(), found=found)
             elif turn == len(moves) - 1:
-                outcomes[i] = Outcome(strict=True, tolerant=True, found=found + 1)
+                outcomes[i] = PuzzleOutcome(strict=True, tolerant=True, found=found + 1)
             else:
                 board.push_uci(moves[turn])
                 board.push_uci(moves[turn + 1])
@@ -120,7 +122,7 @@ def solve(
 
 def puzzle_accuracy(
     agent: Agent,
-    puzzles: Sequence[Puzzle],
+    puzzles: Sequence[LichessPuzzle],
     limits: Limits = MOVES_ONLY,
     batch: int = BATCH,
     progress: Progress = silent,
@@ -132,8 +134,8 @@ def puzzle_accuracy(
     strict = Share.of(outcome.strict for outcome in outcomes)
     tolerant = Share.of(outcome.tolerant for outcome in outcomes)
 
-    bands: dict[str, list[Outcome]] = defaultdict(list)
-    themes: dict[str, list[Outcome]] = defaultdict(list)
+    bands: dict[str, list[PuzzleOutcome]] = defaultdict(list)
+    themes: dict[str, list[PuzzleOutcome]] = defaultdict(list)
     for puzzle, outcome in zip(puzzles, outcomes, strict=True):
         bands[rating_band(puzzle.rating)].append(outcome)
         for theme in puzzle.themes:
@@ -150,6 +152,6 @@ def puzzle_accuracy(
     }
 
 
-def _both(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _both(outcomes: Sequence[PuzzleOutcome]) -> dict[str, Any]:
     tolerant = Share.of(outcome.tolerant for outcome in outcomes)
     return {**Share.of(o.strict for o in outcomes).to_json(), "accuracy_mate_tolerant": tolerant.accuracy}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from diffusearch.errors import UserError
-from diffusearch.evaluation import crosstable, pictures
+from diffusearch.evaluation import charts, crosstable
 from diffusearch.evaluation.paper import paper_figure, paper_name
 from diffusearch.evaluation.record import rows_of
 from diffusearch.files import write_whole
@@ -49,14 +49,14 @@ def report(folder: Path, out: Path | None = None) -> list[Path]:
     drawn: dict[str, bytes] = {}
     parts = ["# Results", main_table(results)]
     if results["actions"] or results["puzzles"]:
-        drawn["report-main.png"] = pictures.main_bars(results["actions"], results["puzzles"])
+        drawn["report-main.png"] = charts.main_bars(results["actions"], results["puzzles"])
         parts.append("![accuracy](report-main.png)")
     parts += [_phases(results["actions"]), _bands(results["puzzles"])]
     for number, one in enumerate(results["futures"], start=1):
-        drawn[f"report-futures-{number}.png"] = pictures.futures_lines(one)
+        drawn[f"report-futures-{number}.png"] = charts.futures_lines(one)
         parts += [futures_table(one), f"![futures](report-futures-{number}.png)"]
     for number, one in enumerate(results["latency"], start=1):
-        drawn[f"report-latency-{number}.png"] = pictures.latency_points(one)
+        drawn[f"report-latency-{number}.png"] = charts.latency_points(one)
         parts += [latency_table(one), f"![latency](report-latency-{number}.png)"]
     for number, one in enumerate(results["tournament"], start=1):
         drawn[f"report-tournament-{number}.png"] = crosstable.png(one)

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from diffusearch.errors import UserError
+from diffusearch.evaluation.game_workers import Task, run
 from diffusearch.evaluation.gamelog import GameLog
 from diffusearch.evaluation.games import Fixture, Played, Rules
 from diffusearch.evaluation.intervals import percentile_interval
 from diffusearch.evaluation.openings import Opening
-from diffusearch.evaluation.ratings import Ratings, Result, rate
-from diffusearch.evaluation.workers import Task, run
+from diffusearch.evaluation.ratings import RatedGame, Ratings, rate
 from diffusearch.files import write_whole
 
 
@@ -121,7 +121,7 @@ def figures(
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[Ratings, dict[str, Any]]:
     """The rating list and the result's figures; `accuracy` is the first agent's share of its points."""
-    results = [Result(game.white, game.black, game.points, game.opening) for game in played]
+    results = [RatedGame(game.white, game.black, game.points, game.opening) for game in played]
     ratings = rate(results, agents, prior=prior, replicas=replicas, seed=seed, anchor=anchor, progress=progress)
     reasons: dict[str, int] = {}
     for game in played:
@@ -141,7 +141,7 @@ def figures(
     }
 
 
-def _score_interval(results: Sequence[Result], agent: str, replicas: int, seed: int) -> list[float]:
+def _score_interval(results: Sequence[RatedGame], agent: str, replicas: int, seed: int) -> list[float]:
     """95 % interval of an agent's share of points, by bootstrap over its opening pairs."""
     pairs: dict[tuple[str, int], list[float]] = {}
     for game in results:

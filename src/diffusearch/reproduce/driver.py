@@ -204,9 +204,9 @@ def _measure(exhibit: Exhibit, text: str, setting: Setting) -> dict[str, Any]:
 def _figures(metric: str, player: Agent, setting: Setting) -> tuple[dict[str, Any], list[Path]]:
     from diffusearch.data.labelled import labelled_files
     from diffusearch.evaluation.actions import action_accuracy
-    from diffusearch.evaluation.futures import future_quality
+    from diffusearch.evaluation.future_quality import future_quality
+    from diffusearch.evaluation.labelled_positions import read_positions
     from diffusearch.evaluation.latency import latency
-    from diffusearch.evaluation.positions import read_positions
     from diffusearch.evaluation.puzzles import puzzle_accuracy, read_puzzles
 
     if metric == "puzzles":

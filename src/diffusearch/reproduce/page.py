@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from diffusearch.evaluation import pictures
+from diffusearch.evaluation import charts
 from diffusearch.evaluation.paper import paper_figure, paper_tables
 from diffusearch.evaluation.report import futures_table, percent, table
 from diffusearch.files import write_whole
@@ -32,7 +32,7 @@ def write_page(exhibit: Exhibit, made: Made, setting: Setting) -> Path:
         picture = setting.out / f"{exhibit.name}.png"
         shown = [(label, results["actions"]) for label, results in made.results.items()]
         write_whole(
-            picture, pictures.compare_bars(shown, {label: paper_figure(name, label, "actions") for label, _ in shown})
+            picture, charts.compare_bars(shown, {label: paper_figure(name, label, "actions") for label, _ in shown})
         )
         parts.append(f"![{exhibit.title}]({picture.name})")
     parts += [f"[{file.name}]({file.relative_to(setting.out)})" for file in made.files]
