@@ -49,7 +49,7 @@ def future_quality(
     acts = _acts(imagined)
     steps = [_step(i, imagined, positions, acts or i == 0) for i in range(horizon)]
     first = steps[0]["best"] or {"n": len(positions), "accuracy": None, "interval": None}
-    return {**first, "horizon": horizon, "steps": steps, "legality": raw_legality(decisions), "seconds": seconds}
+    return {**first, "horizon": horizon, "steps": steps, "legality": raw_legality(imagined), "seconds": seconds}
 
 
 def _step(i: int, imagined: Sequence[Imagination], positions: Sequence[LabelledPosition], acts: bool) -> dict[str, Any]:
