@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.diffusion.imagination import Imagination
+from diffusearch.inference.imagination import Imagination
 
 
 def key(board: chess.Board) -> str:

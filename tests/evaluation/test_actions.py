@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.diffusion.imagination import Imagination
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import action_accuracy, rating_band
 from diffusearch.evaluation.labelled_positions import LabelledPosition, read_positions
+from diffusearch.inference.imagination import Imagination
 
 
 def test_oracle_scores_everything_in_batches(labelled: Callable[..., Path], oracle: Any) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import chess
 import pytest
 
-from diffusearch.diffusion.imagination import Imagination, Ply
 from diffusearch.errors import UserError
 from diffusearch.evaluation.future_quality import future_quality, random_positions
 from diffusearch.evaluation.labelled_positions import LabelledPosition
+from diffusearch.inference.imagination import Imagination, Ply
 
 FEN = "rnbqkb1r/ppp1pp1p/5np1/3p4/2PP4/2N1P3/PP3PPP/R1BQKBNR b KQkq - 0 4"
 

@@ -10,12 +10,12 @@ from typing import Any
 import chess
 import pytest
 
-from diffusearch.diffusion.imagination import Frame, Imagination
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import action_accuracy
 from diffusearch.evaluation.labelled_positions import read_positions
 from diffusearch.evaluation.puzzles import puzzle_accuracy, read_puzzles
-from diffusearch.evaluation.row_log import RowLog, fixed_at, read_rows
+from diffusearch.evaluation.row_log import RowLog, read_rows
+from diffusearch.inference.imagination import Imagination
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -98,13 +98,10 @@ def test_damaged_lines_are_named(tmp_path: Path) -> None:
         read_rows(path)
 
 
-def film(*moves: str | None) -> Imagination:
-    frames = tuple(Frame(step, (move,), ()) for step, move in enumerate(moves))
-    return Imagination("", moves[-1] or "", {}, (), film=frames)
-
-
-def test_the_step_that_fixed_the_move() -> None:
-    assert fixed_at(film(None, None, "e2e4", "e2e4")) == 2
-    assert fixed_at(film(None, "e2e4", None, "e2e4")) == 3  # noise again in between
-    assert fixed_at(film(None, "d2d4", "e2e4")) == 2  # another move first
-    assert fixed_at(Imagination("", "e2e4", {}, ())) is None
+def test_the_step_that_fixed_the_move(labelled: Callable[..., Path], oracle: Any, tmp_path: Path) -> None:
+    positions = read_positions(labelled())[:1]
+    board = chess.Board(positions[0].fen)
+    oracle.imaginations[board.epd()] = Imagination("", "", {}, (), raw_legal=True, legal_mass=0.9, move_step=7)
+    action_accuracy(oracle, positions, log=RowLog(tmp_path / "a.jsonl", "actions", oracle))
+    (row,) = lines(tmp_path / "a.jsonl")
+    assert (row["fixed_at"], row["raw_legal"], row["legal_mass"]) == (7, True, 0.9)

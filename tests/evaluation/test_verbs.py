@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
-from diffusearch.diffusion.imagination import Imagination, Ply
+from diffusearch.inference.imagination import Imagination, Ply
 
 
 @pytest.fixture

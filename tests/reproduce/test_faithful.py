@@ -5,7 +5,6 @@ With the paper's encoding a place is a variable: 77 of a state, 1 of a move, 1 o
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,6 @@ from diffusearch.reproduce.plan import Setting
 
 POSITIONS = 2
 PLY = 78  # variables of a state and a move
-REDESIGNED = importlib.util.find_spec("diffusearch.inference") is not None
-WAITS = pytest.mark.xfail(
-    not REDESIGNED,
-    strict=True,
-    raises=AssertionError,
-    reason="waits until `diffusearch:RUN` decodes as the run's [decoding] says",
-)
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +24,7 @@ def made(calls: Any, base: Path, runs: Path, actions: Path, tmp_path_factory: py
     """All rows of these exhibits, trained for two steps and measured on two positions."""
     rows = {row.label: row for one in (MAIN, PARADIGMS, TRAINING, STEPS) for row in one.rows if row.runs}
     rows |= {row.label: row for row in DEPTH.rows[:4]}  # the labels have four plies
+    rows |= {row.label: row for row in DEPTH.rows if "single model" in row.label}
     every = Exhibit("all", "nowhere", "all", ("actions",), tuple(rows.values()))
     out = tmp_path_factory.mktemp("out")
     setting = Setting(runs=runs, out=out, recipe=base, actions=actions, limit=POSITIONS, train=True)
@@ -55,6 +48,7 @@ DENOISED = {
     "Absorbing, weight 1/t": (20, 4 * PLY),
     "Absorbing, linear weight": (20, 4 * PLY),
     "Multinomial, linear weight": (20, 4 * PLY),
+    **{f"future steps {n}, single model": (20, (n + 1) * PLY) for n in range(1, 8)},
     "future steps 1, separate model": (20, 2 * PLY),
     "future steps 2, separate model": (20, 3 * PLY),
     "future steps 3, separate model": (20, 4 * PLY),
@@ -62,7 +56,6 @@ DENOISED = {
 IN_STEPS = {f"{order}, {n} steps": n for order in ("confidence", "random") for n in (1, 2, 5, 10, 15, 20)}
 
 
-@WAITS
 @pytest.mark.parametrize("label", DENOISED)
 def test_diffusion_rows_denoise_the_whole_horizon_in_twenty_calls(calls: Any, made: Made, label: str) -> None:
     steps, variables = DENOISED[label]
@@ -72,7 +65,6 @@ def test_diffusion_rows_denoise_the_whole_horizon_in_twenty_calls(calls: Any, ma
     assert evaluations == steps
 
 
-@WAITS
 @pytest.mark.parametrize(("label", "variables"), [("S-AA, DiffuSearch", 81), ("S-AVAV, DiffuSearch", 85)])
 def test_futures_of_few_variables_are_denoised_whole_too(calls: Any, made: Made, label: str, variables: int) -> None:
     """With fewer variables than steps the last calls may find nothing left to fix."""

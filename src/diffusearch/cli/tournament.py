@@ -74,7 +74,7 @@ def tournament(
 
     from diffusearch.evaluation import crosstable
     from diffusearch.evaluation import tournament as event
-    from diffusearch.evaluation.games import Rules
+    from diffusearch.evaluation.games import GameRules
     from diffusearch.evaluation.openings import read_book
     from diffusearch.evaluation.session import finish, progress_bar, recipes_of
     from diffusearch.files import write_whole
@@ -84,7 +84,7 @@ def tournament(
     lines = read_book(book)
     fixtures = event.schedule(event.pairings(names, gauntlet), games, len(lines))
     recipes = recipes_of(names)  # a wrong text is refused before the first game
-    rules = Rules(max_plies=max_plies, referee=referee)
+    rules = GameRules(max_plies=max_plies, referee=referee)
     with progress_bar("games", len(fixtures)) as progress:
         played = event.play_tournament(
             fixtures,

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from diffusearch.agents.base import Agent, Decision
-from diffusearch.diffusion.imagination import Imagination
 from diffusearch.errors import UserError
 from diffusearch.evaluation.json_lines import JsonLines
 
@@ -28,7 +27,7 @@ class PositionRow:
     move: str  # the agent's move, UCI
     right: bool
     probability: float | None = None  # of the agent's move
-    fixed_at: int | None = None  # the denoising step that fixed the move; None where no film of it was kept
+    fixed_at: int | None = None  # the denoising step after which the move changed no more; None if none was made
     evaluations: int = 0  # network evaluations or engine nodes; of a puzzle, in all its moves
     raw_legal: bool | None = None  # whether the move would have been legal without the legality mask
     legal_mass: float | None = None  # probability of the legal moves without the mask
@@ -48,21 +47,11 @@ def answer_of(decision: Decision) -> dict[str, Any]:
     return {
         "move": decision.move.uci(),
         "probability": decision.probabilities.get(decision.move),
-        "fixed_at": fixed_at(imagined) if imagined else None,
+        "fixed_at": imagined.move_step if imagined else None,
         "evaluations": decision.nodes,
         "raw_legal": imagined.raw_legal if imagined else None,
         "legal_mass": imagined.legal_mass if imagined else None,
     }
-
-
-def fixed_at(imagined: Imagination) -> int | None:
-    """The denoising step from which on the first move is the played one; None without a film (option film=on)."""
-    step = None
-    for frame in reversed(imagined.film):
-        if not frame.moves or frame.moves[0] != imagined.move:
-            break
-        step = frame.step
-    return step
 
 
 class RowLog:

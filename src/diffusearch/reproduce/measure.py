@@ -91,11 +91,11 @@ def tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
     """Rate the rows by games of each against each; `ready` has the agents' texts by label."""
     from diffusearch.evaluation import crosstable
     from diffusearch.evaluation import tournament as event
-    from diffusearch.evaluation.games import Rules
+    from diffusearch.evaluation.games import GameRules
     from diffusearch.evaluation.openings import read_book
     from diffusearch.files import write_whole
 
-    names, book, rules = list(ready.values()), read_book(), Rules()
+    names, book, rules = list(ready.values()), read_book(), GameRules()
     recipes = recipes_of(names)
     fixtures = event.schedule(event.pairings(names), setting.games, len(book))
     folder = setting.out / "tournament"
