@@ -26,9 +26,9 @@ from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.agents.policy import PolicyAgent
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.evaluation.actions import action_accuracy
-from diffusearch.evaluation.futures import random_positions
-from diffusearch.evaluation.positions import Position
-from diffusearch.evaluation.puzzles import Puzzle, puzzle_accuracy
+from diffusearch.evaluation.future_quality import random_positions
+from diffusearch.evaluation.labelled_positions import LabelledPosition
+from diffusearch.evaluation.puzzles import LichessPuzzle, puzzle_accuracy
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
 from diffusearch.inference.run import Run
@@ -82,7 +82,8 @@ def test_batches_against_one_at_a_time(name: str) -> None:
     agent = AGENTS[name]()
     count, times = (8, 1) if "paper" in name else (128, 3)
     positions = [
-        Position(one.fen, (next(iter(one.board().legal_moves)).uci(),)) for one in random_positions(count, seed=0)
+        LabelledPosition(one.fen, (next(iter(one.board().legal_moves)).uci(),))
+        for one in random_positions(count, seed=0)
     ]
     agent.play(positions[0].board())  # warm
     print(f"\n{name}: a batch is")
@@ -106,7 +107,7 @@ def test_batches_against_one_at_a_time(name: str) -> None:
         assert min(ratios.values()) > 0.8  # a batch must not cost more than its parts
 
 
-def puzzles_of(positions: list[Position]) -> list[Puzzle]:
+def puzzles_of(positions: list[LabelledPosition]) -> list[LichessPuzzle]:
     """Puzzles of one solver's move from positions of random games; those that the setup move ends are left out."""
     out = []
     for position in positions:
@@ -114,5 +115,5 @@ def puzzles_of(positions: list[Position]) -> list[Puzzle]:
         board.push_uci(position.action)
         answer = next(iter(board.legal_moves), None)
         if answer is not None:
-            out.append(Puzzle("x", position.fen, (position.action, answer.uci()), 1500, ()))
+            out.append(LichessPuzzle("x", position.fen, (position.action, answer.uci()), 1500, ()))
     return out

@@ -15,7 +15,7 @@ import time
 import torch
 
 from diffusearch.agents.build import agent
-from diffusearch.evaluation.futures import random_positions
+from diffusearch.evaluation.future_quality import random_positions
 
 AGENTS = ("diffusearch", "diffusearch?fan=4x2", "diffusearch?fan=1", "mcts")
 

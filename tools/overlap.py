@@ -21,12 +21,12 @@ import pyarrow.parquet as pq
 
 from diffusearch.data.held_out import Keys, row_keys
 from diffusearch.data.records import Records
-from diffusearch.evaluation.positions import read_positions
-from diffusearch.evaluation.puzzles import Puzzle, read_puzzles
+from diffusearch.evaluation.labelled_positions import read_positions
+from diffusearch.evaluation.puzzles import LichessPuzzle, read_puzzles
 from diffusearch.tokens.states import Rows, board_row
 
 
-def solver_rows(puzzle: Puzzle) -> list[Rows]:
+def solver_rows(puzzle: LichessPuzzle) -> list[Rows]:
     """The positions of a puzzle before the solver's moves."""
     board, out = puzzle.board(), []
     for move in islice(puzzle.moves, 1, None):

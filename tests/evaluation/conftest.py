@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 import zstandard
-from diffusearch.diffusion.imagination import Imagination
 
 from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.inference.imagination import Imagination
 
 
 def key(board: chess.Board) -> str:
@@ -31,6 +31,11 @@ class Table(Agent):
         self.imaginations = imaginations or {}
         self.batches: list[int] = []
         self.stacks: list[int] = []
+        self.runs: dict[str, Any] = {}
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        return self.runs
 
     def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
         self.stacks.append(len(board.move_stack))

@@ -12,7 +12,8 @@ from diffusearch.diffusion.imagination import Imagination
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import action_accuracy, rating_band
-from diffusearch.evaluation.positions import Position, read_positions
+from diffusearch.evaluation.labelled_positions import LabelledPosition, read_positions
+from diffusearch.inference.imagination import Imagination
 
 
 def test_oracle_scores_everything_in_batches(labelled: Callable[..., Path], oracle: Any) -> None:
@@ -109,7 +110,9 @@ def test_bad_files_are_named(tmp_path: Path, labelled: Callable[..., Path]) -> N
 
 
 def test_phases_and_bands() -> None:
-    assert Position(chess.STARTING_FEN, ()).phase == "opening"
-    assert Position("r1bq1rk1/pp3ppp/2n2n2/8/8/2N2N2/PP3PPP/R1BQ1RK1 w - - 0 17", (), ply=32).phase == "middlegame"
-    assert Position("3r2k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 5", (), ply=8).phase == "endgame"
+    assert LabelledPosition(chess.STARTING_FEN, ()).phase == "opening"
+    assert (
+        LabelledPosition("r1bq1rk1/pp3ppp/2n2n2/8/8/2N2N2/PP3PPP/R1BQ1RK1 w - - 0 17", (), ply=32).phase == "middlegame"
+    )
+    assert LabelledPosition("3r2k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 5", (), ply=8).phase == "endgame"
     assert [rating_band(rating) for rating in (399, 400, 1999)] == ["0200-0399", "0400-0599", "1800-1999"]

@@ -7,7 +7,7 @@ import pytest
 
 from diffusearch.errors import UserError
 from diffusearch.evaluation.bayeselo import Counts, Fit, expected, fit, tally
-from diffusearch.evaluation.ratings import Result, rate
+from diffusearch.evaluation.ratings import RatedGame, rate
 
 
 def counts(*rows: tuple[int, int, float, float, float]) -> Counts:
@@ -79,7 +79,7 @@ def test_the_prior_fills_colours_that_were_not_played() -> None:
     assert one.advantage + one.ratings[0] > 0
 
 
-def simulate(truth: list[float], advantage: float, draw: float, openings: int, seed: int) -> list[Result]:
+def simulate(truth: list[float], advantage: float, draw: float, openings: int, seed: int) -> list[RatedGame]:
     dice = np.random.default_rng(seed)
     model = Fit(np.array(truth), advantage, draw, 0)
     games = []
@@ -88,7 +88,7 @@ def simulate(truth: list[float], advantage: float, draw: float, openings: int, s
             for opening in range(openings):
                 for white, black in ((first, second), (second, first)):
                     points = float(dice.choice([1.0, 0.5, 0.0], p=expected(model, white, black)))
-                    games.append(Result(str(white), str(black), points, opening))
+                    games.append(RatedGame(str(white), str(black), points, opening))
     return games
 
 
@@ -118,7 +118,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
 
 def test_pairs_are_drawn_together() -> None:
     # Every opening is won by White twice: each pair is 1-1, so resampling pairs cannot change the score at all.
-    games = [Result(w, b, 1.0, opening) for opening in range(20) for w, b in (("a", "b"), ("b", "a"))]
+    games = [RatedGame(w, b, 1.0, opening) for opening in range(20) for w, b in (("a", "b"), ("b", "a"))]
     ratings = rate(games, ["a", "b"], replicas=50)
     assert ratings.intervals[0] == pytest.approx((0, 0), abs=1e-6)
     assert ratings.los[0, 1] == pytest.approx(0.5, abs=0.5)
@@ -136,7 +136,12 @@ def test_anchor_shifts_the_scale() -> None:
 
 
 def test_the_list_counts_games_and_points() -> None:
-    games = [Result("a", "b", 1.0, 0), Result("b", "a", 0.5, 0), Result("a", "b", 0.0, 1), Result("b", "a", 0.0, 1)]
+    games = [
+        RatedGame("a", "b", 1.0, 0),
+        RatedGame("b", "a", 0.5, 0),
+        RatedGame("a", "b", 0.0, 1),
+        RatedGame("b", "a", 0.0, 1),
+    ]
     ratings = rate(games, ["a", "b"], replicas=5).to_json()
     first = ratings["ratings"][0]
     assert (first["agent"], first["games"], first["score"], first["draws"]) == ("a", 4, 0.625, 0.25)

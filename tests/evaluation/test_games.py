@@ -10,7 +10,7 @@ import pytest
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.errors import UserError
-from diffusearch.evaluation.games import Fixture, Played, Rules, play_games
+from diffusearch.evaluation.games import Fixture, GameRules, Played, play_games
 
 
 class Script(Agent):
@@ -43,7 +43,9 @@ class Verdict(Agent):
         return Decision(next(iter(board.legal_moves)), {}, value=value)
 
 
-def one(white: str, black: str, opening: str = "", rules: Rules = Rules(), referee: Agent | None = None) -> Played:
+def one(
+    white: str, black: str, opening: str = "", rules: GameRules = GameRules(), referee: Agent | None = None
+) -> Played:
     agents: dict[str, Agent] = {"w": Script(white), "b": Script(black)}
     return play_games([Fixture("w", "b", 0)], [tuple(opening.split())], agents, rules, referee)[0]
 
@@ -64,7 +66,7 @@ def test_repetition_is_drawn_without_a_claim_and_the_opening_counts() -> None:
 
 
 def test_length_is_a_draw_after_the_opening() -> None:
-    game = one("d2d4", "d7d5", opening="e2e4 e7e5", rules=Rules(max_plies=2))
+    game = one("d2d4", "d7d5", opening="e2e4 e7e5", rules=GameRules(max_plies=2))
     assert (game.result, game.reason, len(game.moves)) == ("1/2-1/2", "2 plies", 4)
 
 
@@ -76,13 +78,13 @@ def test_an_illegal_move_loses() -> None:
 
 @pytest.mark.parametrize(("white", "result"), [(0.995, "1-0"), (0.005, "0-1")])
 def test_a_referee_ends_won_games_after_its_patience(white: float, result: str) -> None:
-    rules = Rules(referee="r", patience=3)
+    rules = GameRules(referee="r", patience=3)
     game = one("a2a3 b2b3 c2c3", "a7a6 b7b6 c7c6", rules=rules, referee=Verdict(white))
     assert (game.result, game.reason, len(game.moves)) == (result, "adjudicated by the referee", 3)
 
 
 def test_a_referee_in_doubt_lets_play_on_and_one_without_values_is_refused() -> None:
-    game = one("a2a3 b2b3", "a7a6 b7b6", rules=Rules(max_plies=4), referee=Verdict(0.98))
+    game = one("a2a3 b2b3", "a7a6 b7b6", rules=GameRules(max_plies=4), referee=Verdict(0.98))
     assert game.reason == "4 plies"
     with pytest.raises(UserError, match="knows no values"):
         one("a2a3", "a7a6", referee=Verdict(None))
@@ -92,12 +94,12 @@ def test_games_run_side_by_side_in_batches(random_agent: Any) -> None:
     # two games with colours changed: both agents always have exactly one board to decide in each round
     a, b = Script("a2a3 a7a6 b2b3 b7b6"), Script("a2a3 a7a6 b2b3 b7b6")
     fixtures = [Fixture("a", "b", 0), Fixture("b", "a", 0)]
-    games = play_games(fixtures, [()], {"a": a, "b": b}, Rules(max_plies=4))
+    games = play_games(fixtures, [()], {"a": a, "b": b}, GameRules(max_plies=4))
     assert [game.fixture for game in games] == fixtures
     assert a.batches == [1, 1, 1, 1]
     assert a.games == 1
     many = play_games([Fixture("r", "s", i) for i in range(3)], [("e2e4",), ("d2d4",), ("c2c4",)],
-                      {"r": random_agent, "s": random_agent}, Rules(max_plies=30))  # fmt: skip
+                      {"r": random_agent, "s": random_agent}, GameRules(max_plies=30))  # fmt: skip
     assert [game.moves[0] for game in many] == ["e2e4", "d2d4", "c2c4"]
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from diffusearch.errors import UserError
+from diffusearch.evaluation.labelled_positions import read_positions
 from diffusearch.evaluation.latency import latency, sweep
-from diffusearch.evaluation.positions import read_positions
 
 
 def test_one_position_at_a_time_with_accuracy(labelled: Callable[..., Path], oracle: Any) -> None:
@@ -25,7 +25,7 @@ def test_one_position_at_a_time_with_accuracy(labelled: Callable[..., Path], ora
 def test_sweep_sets_options_in_the_agents_text() -> None:
     assert sweep("diffusearch", []) == ["diffusearch"]
     assert sweep("diffusearch", ["steps=1,20"]) == ["diffusearch?steps=1", "diffusearch?steps=20"]
-    assert sweep("mcts:a,b?simulations=9&cpuct=0.1", ["simulations=10"]) == ["mcts:a,b?cpuct=0.1&simulations=10"]
+    assert sweep("mcts:a,b?simulations=9&cpuct=0.1", ["simulations=10"]) == ["mcts:a,b?simulations=10&cpuct=0.1"]
     for bad in ("steps", "steps=", "=1", "steps=1,,2"):
         with pytest.raises(UserError, match="--sweep"):
             sweep("diffusearch", [bad])

@@ -62,7 +62,7 @@ def test_the_whole_solution_is_needed(puzzle_file: Callable[..., Path], oracle: 
         board.push_uci(move)
     oracle.answers[board.epd()] = "g1f1"  # right first move, wrong second
     outcome = solve(oracle, puzzles)[0]
-    assert (outcome.strict, outcome.tolerant, outcome.found) == (False, False, 1)
+    assert (outcome.right, outcome.mate_tolerant, outcome.found) == (False, False, 1)
 
 
 @pytest.mark.parametrize(

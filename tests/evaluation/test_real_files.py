@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from diffusearch.agents.build import agent
 from diffusearch.cli import app
 from diffusearch.evaluation.actions import action_accuracy
-from diffusearch.evaluation.positions import read_positions
+from diffusearch.evaluation.labelled_positions import read_positions
 from diffusearch.evaluation.puzzles import puzzle_accuracy, read_puzzles
 
 DATA = Path(os.environ.get("DIFFUSEARCH_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from diffusearch.cli import app
 from diffusearch.errors import UserError
 from diffusearch.evaluation import crosstable
-from diffusearch.evaluation.games import Rules
+from diffusearch.evaluation.games import GameRules
 from diffusearch.evaluation.intervals import Share
 from diffusearch.evaluation.paper import paper_figure, paper_name, paper_tables
 from diffusearch.evaluation.report import load_results, report
@@ -77,7 +77,7 @@ def tournament() -> dict[str, Any]:
         for opening, result in enumerate(["1-0", "1/2-1/2", "0-1", "1-0"])
         for white, black in (("a|b", "s-v"), ("s-v", "a|b"))
     ]
-    _, numbers = figures(played, ["a|b", "s-v"], Rules(), replicas=20, anchor=("s-v", 1000))
+    _, numbers = figures(played, ["a|b", "s-v"], GameRules(), replicas=20, anchor=("s-v", 1000))
     return stamp("tournament", "a|b", **numbers)
 
 
@@ -161,7 +161,7 @@ def test_the_papers_figures() -> None:
 def test_a_clean_sweep_is_flagged_in_the_notes() -> None:
     played = [Played("a", "b", i, 0, (), result, "checkmate") for i in range(3) for result in ("1-0",)]
     played += [Played("b", "a", i, 0, (), "0-1", "checkmate") for i in range(3)]
-    _, numbers = figures(played, ["a", "b"], Rules(referee="r"), replicas=20)
+    _, numbers = figures(played, ["a", "b"], GameRules(referee="r"), replicas=20)
     lines = crosstable.notes(numbers)
     assert "without width" in lines[0]
     assert "adjudicated by r" in lines[2]

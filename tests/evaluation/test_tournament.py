@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 from diffusearch.cli import app
 from diffusearch.errors import UserError
 from diffusearch.evaluation import tournament as event
-from diffusearch.evaluation.games import Fixture, Rules
+from diffusearch.evaluation.games import Fixture, GameRules
 from diffusearch.evaluation.tournament import pairings, play_tournament, schedule
 
 BOOK = [("e2e4",), ("d2d4",), ("c2c4",), ("g1f3",)]
-QUICK = Rules(max_plies=12)
+QUICK = GameRules(max_plies=12)
 AGENTS = ["random", "greedy-material"]
 KILLED = """
 import os, signal
@@ -95,7 +95,7 @@ def test_other_rules_or_openings_are_refused(tmp_path: Path) -> None:
     fixtures = schedule([("random", "greedy-material")], 2, 4)
     play_tournament(fixtures, BOOK, QUICK, tmp_path)
     with pytest.raises(UserError, match="other rules"):
-        play_tournament(fixtures, BOOK, Rules(max_plies=13), tmp_path)
+        play_tournament(fixtures, BOOK, GameRules(max_plies=13), tmp_path)
     with pytest.raises(UserError, match="other openings"):
         play_tournament(fixtures, BOOK[::-1], QUICK, tmp_path)
 

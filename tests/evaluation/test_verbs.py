@@ -11,11 +11,10 @@ from typing import Any
 import chess
 import pyarrow.parquet as parquet
 import pytest
-from diffusearch.diffusion.imagination import Imagination, Ply
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
-from diffusearch.training.recipe import Recipe
+from diffusearch.inference.imagination import Imagination, Ply
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, oracle: Any) -> Callabl
 
 def test_actions_json_has_figures_and_provenance(run: Any, labelled: Callable[..., Path], oracle: Any) -> None:
     path = labelled()
-    oracle.net = SimpleNamespace(recipe=Recipe(name="mine"))
+    oracle.runs = {"name": "mine"}
     done = run("eval", "actions", "--agent", "oracle", "--data", path, "--limit", 3, "--json")
     assert done.exit_code == 0, done.stderr
     result = json.loads(done.stdout)

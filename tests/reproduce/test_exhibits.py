@@ -4,17 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from diffusearch.agents.text import cut
 
-from diffusearch.agents.build import PLAYERS
+from diffusearch.agents.build import KINDS
+from diffusearch.agents.spec import AgentSpec
 from diffusearch.errors import UserError
 from diffusearch.evaluation.paper import paper_tables
-from diffusearch.reproduce.driver import Setting, resolved
-from diffusearch.reproduce.exhibit import METRICS, Exhibit
-from diffusearch.reproduce.registry import EXHIBITS, exhibit
+from diffusearch.reproduce.exhibits import EXHIBITS, METRICS, Exhibit, exhibit
+from diffusearch.reproduce.plan import Setting, resolved
 
-# rows of the paper that no exhibit repeats, with the reason
-LEFT_OUT = {"main": "Stockfish 16", "depth": "single model"}
+# rows of the paper that no exhibit repeats: the oracle here has another limit and another label
+LEFT_OUT = {"main": "Stockfish 16"}
 
 
 @pytest.mark.parametrize("one", EXHIBITS.values(), ids=list(EXHIBITS))
@@ -24,29 +23,58 @@ def test_rows_name_agents_that_exist_and_runs_that_they_use(one: Exhibit) -> Non
     assert len(labels) == len(set(labels))
     for row in one.rows:
         assert set(re.findall(r"{(.+?)}", row.agent)) == {training.name for training in row.runs}
-        text = cut(row.agent)
-        known = {option.name for option in PLAYERS[text.word].options}
-        given = text.options if text.argument is None or "=" not in text.argument else {}
-        assert set(given) <= known
+        spec = AgentSpec.parse(row.agent)
+        assert set(spec.options) <= {option.name for option in KINDS[spec.word].options}
 
 
 @pytest.mark.parametrize("one", EXHIBITS.values(), ids=list(EXHIBITS))
 def test_every_run_is_a_valid_recipe(one: Exhibit) -> None:
     setting = Setting(Path("runs"), Path("out"))
-    direct = {training for row in one.rows for training in row.runs}
-    for training in direct | {training.after for training in direct if training.after}:
-        recipe = resolved(training, setting)
-        assert recipe.name == training.name
-        assert bool(recipe.start) == (training.after is not None)
+    for run in one.runs:
+        recipe = resolved(run, setting)
+        assert recipe.name == run.name
+        assert bool(recipe.start) == (run.after is not None)
+
+
+@pytest.mark.parametrize("one", EXHIBITS.values(), ids=list(EXHIBITS))
+def test_diffusion_rows_leave_the_decoding_to_the_run(one: Exhibit) -> None:
+    """Only `steps` chooses steps and order, and only the single model of `depth` a horizon; none chooses a search."""
+    for row in one.rows:
+        if row.agent.startswith("diffusearch"):
+            wanted = {"steps", "order"} if one.name == "steps" else set()
+            wanted |= {"horizon"} if "single model" in row.label else set()
+            assert set(AgentSpec.parse(row.agent).options) == wanted
+
+
+@pytest.mark.parametrize("one", EXHIBITS.values(), ids=list(EXHIBITS))
+def test_references_and_curves(one: Exhibit) -> None:
+    labels = [row.label for row in one.rows]
+    assert not one.reference or one.reference in labels
+    assert bool(one.axis) == any(row.series for row in one.rows)
+    points = [(row.series, row.x) for row in one.rows if row.series]
+    assert len(points) == len(set(points))
 
 
 def test_one_name_is_one_run() -> None:
     seen: dict[str, tuple[str, ...]] = {}
     for one in EXHIBITS.values():
-        for row in one.rows:
-            for training in row.runs:
-                if not training.packaged:
-                    assert seen.setdefault(training.name, training.settings) == training.settings
+        for run in one.runs:
+            if not run.packaged:
+                assert seen.setdefault(run.name, run.settings) == run.settings
+
+
+def test_baselines_are_causal_and_train_until_they_converge() -> None:
+    setting = Setting(Path("runs"), Path("out"))
+    for run in exhibit("paradigms").runs:
+        recipe = resolved(run, setting)
+        baseline = recipe.process.kind in ("direct", "autoregressive")
+        assert (recipe.model.trunk.attention == "causal") == baseline
+        assert (recipe.watch.patience > 0) == baseline
+
+
+@pytest.mark.parametrize("name", paper_tables())
+def test_places_are_the_papers(name: str) -> None:
+    assert paper_tables()[name].place.split(" and ")[0].split(" (")[0] in EXHIBITS[name].place
 
 
 @pytest.mark.parametrize("name", [name for name in paper_tables() if name != "futures"])

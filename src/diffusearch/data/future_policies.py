@@ -84,7 +84,8 @@ def random_world(
     """Unrelated states after the oracle's action, drawn from `others` (FENs)."""
     root = ask(board)
     future = Future([root.best], [root.score])
-    choices = [fen for fen in others if fen != board.fen()] or [chess.STARTING_FEN]
+    own = board.fen()
+    choices = [fen for fen in others if fen != own] or [chess.STARTING_FEN]
     for _ in range(horizon - 1):
         fen = rng.choice(choices)
         future.states.append(fen)

@@ -7,13 +7,20 @@ from typing import Any
 from diffusearch.errors import UserError
 
 
-def new_figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
-    """A figure and its axes (as `subplots` gives them); nothing to close, pyplot does not know it."""
+def require_matplotlib() -> None:
+    """Refuse where matplotlib is missing: asked before hours of work that end in a picture."""
     try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise UserError("Pictures need matplotlib: install diffusearch[figures].") from error
+
+
+def new_figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
+    """A figure and its axes (as `subplots` gives them); nothing to close, pyplot does not know it."""
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, columns)

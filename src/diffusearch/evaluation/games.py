@@ -20,7 +20,7 @@ from diffusearch.evaluation.openings import Opening
 
 
 @dataclass(frozen=True)
-class Rules:
+class GameRules:
     """What ends a game besides mate."""
 
     max_plies: int = 300  # after the opening; then the game is drawn
@@ -108,7 +108,7 @@ class _Game:
         self.board.push(move)
         self.ended = _over(self.board)
 
-    def judge(self, value: float, rules: Rules) -> None:
+    def judge(self, value: float, rules: GameRules) -> None:
         """Take the referee's view (win probability of the side to move) into account."""
         turn = self.board.turn
         winner = turn if value >= rules.sure else (not turn) if value <= 1 - rules.sure else None
@@ -143,7 +143,7 @@ def play_games(
     fixtures: Sequence[Fixture],
     book: Sequence[Opening],
     agents: dict[str, Agent],
-    rules: Rules,
+    rules: GameRules,
     referee: Agent | None = None,
 ) -> list[Played]:
     """Play fixtures side by side: each round, every agent decides all games in which it is to move as one batch.
@@ -174,7 +174,7 @@ def play_games(
     return [game.finished() for game in games]
 
 
-def _ask_referee(referee: Agent, live: Sequence[_Game], rules: Rules) -> None:
+def _ask_referee(referee: Agent, live: Sequence[_Game], rules: GameRules) -> None:
     for game, decision in zip(live, referee.play_many([game.board for game in live]), strict=True):
         if decision.value is None:
             raise UserError(f"The referee {referee.name!r} knows no values: choose one that does, such as stockfish.")

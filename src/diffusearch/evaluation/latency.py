@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 
 from diffusearch.agents.base import Agent, Limits
+from diffusearch.agents.spec import AgentSpec
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import Progress, silent
 from diffusearch.evaluation.intervals import Share
-from diffusearch.evaluation.positions import Position
+from diffusearch.evaluation.labelled_positions import LabelledPosition
 
 WARM_UP = 3  # decisions that are not timed: the first ones fill caches and compile
 
 
 def latency(
-    agent: Agent, positions: Sequence[Position], limits: Limits = Limits(), progress: Progress = silent
+    agent: Agent, positions: Sequence[LabelledPosition], limits: Limits = Limits(), progress: Progress = silent
 ) -> dict[str, Any]:
     """One row: time a move (one position at a time), accuracy, and network calls or nodes spent."""
     for position in positions[:WARM_UP]:
@@ -59,12 +60,5 @@ def sweep(agent: str, options: Sequence[str]) -> list[str]:
         name, equals, values = option.partition("=")
         if not equals or not name or not all(values.split(",")):
             raise UserError(f"--sweep {option!r} is not of the form name=value,value: try --sweep steps=1,5,20.")
-        texts += [_with_option(agent, name, value) for value in values.split(",")]
+        texts += [str(AgentSpec.parse(agent).with_options(**{name: value})) for value in values.split(",")]
     return texts or [agent]
-
-
-def _with_option(agent: str, name: str, value: str) -> str:
-    """An agent's text with one option set, in place of the same option if it has one."""
-    head, _, tail = agent.partition("?")
-    kept = [pair for pair in tail.split("&") if pair and pair.partition("=")[0] != name]
-    return f"{head}?{'&'.join([*kept, f'{name}={value}'])}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from diffusearch.agents.spec import AgentSpec
+
 # The first word of an agent's text -> the paper's name for such an agent.
 PAPER_NAMES = {
     "diffusearch": "DiffuSearch",
@@ -43,4 +45,4 @@ def paper_figure(table: str, row: str, metric: str) -> float | None:
 
 def paper_name(agent: str) -> str | None:
     """How the paper calls such an agent."""
-    return PAPER_NAMES.get(agent.partition("?")[0].partition(":")[0])
+    return PAPER_NAMES.get(AgentSpec.parse(agent).word)

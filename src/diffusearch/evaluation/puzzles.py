@@ -22,13 +22,14 @@ from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import BATCH, MOVES_ONLY, Progress, decide, rating_band, silent
 from diffusearch.evaluation.intervals import Share
 from diffusearch.evaluation.puzzle_rating import puzzle_rating
+from diffusearch.evaluation.row_log import PositionRow, RowLog, answer_of
 from diffusearch.evaluation.rows import chosen
 
 COLUMNS = ("PuzzleId", "FEN", "Moves", "Rating", "Themes")
 
 
 @dataclass(frozen=True)
-class Puzzle:
+class LichessPuzzle:
     """One puzzle as lichess publishes it."""
 
     id: str
@@ -44,16 +45,7 @@ class Puzzle:
         return board
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How an agent fared on one puzzle."""
-
-    strict: bool
-    tolerant: bool  # also true wherever strict is
-    found: int  # solver's moves found before the first that differs
-
-
-def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, skip: int = 0) -> list[Puzzle]:
+def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, skip: int = 0) -> list[LichessPuzzle]:
     """The puzzles of a CSV file, plain or packed: all, or those that are chosen (rows.py)."""
     if not path.is_file():
         raise UserError(f"There is no puzzle file at {path}: give a lichess CSV (plain or packed) with --data.")
@@ -72,10 +64,12 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, 
     return puzzles
 
 
-def _puzzle(row: dict[str, str], place: str) -> Puzzle:
+def _puzzle(row: dict[str, str], place: str) -> LichessPuzzle:
     try:
         moves = tuple(row["Moves"].split())
-        puzzle = Puzzle(row["PuzzleId"], row["FEN"], moves, int(row["Rating"]), tuple((row["Themes"] or "").split()))
+        puzzle = LichessPuzzle(
+            row["PuzzleId"], row["FEN"], moves, int(row["Rating"]), tuple((row["Themes"] or "").split())
+        )
         board = chess.Board(puzzle.fen)
         for move in moves:
             board.push_uci(move)  # ValueError where it is not legal
@@ -88,13 +82,14 @@ def _puzzle(row: dict[str, str], place: str) -> Puzzle:
 
 def solve(
     agent: Agent,
-    puzzles: Sequence[Puzzle],
+    puzzles: Sequence[LichessPuzzle],
     limits: Limits = MOVES_ONLY,
     batch: int = BATCH,
     progress: Progress = silent,
-) -> list[Outcome]:
+) -> list[PositionRow]:
     """Play all puzzles together, one solver's move a round, so that every round is one batch."""
-    outcomes: list[Outcome | None] = [None] * len(puzzles)
+    rows: dict[int, PositionRow] = {}
+    first: dict[int, dict[str, Any]] = {}  # the answer to the first position of each puzzle
     boards = [puzzle.board() for puzzle in puzzles]
     alive = list(range(len(puzzles)))
     turn = 1  # index of the solver's move in `moves`
@@ -104,52 +99,69 @@ def solve(
         for i, decision in zip(alive, decisions, strict=True):
             moves, board = puzzles[i].moves, boards[i]
             found = (turn - 1) // 2
+            if turn == 1:
+                first[i] = {"id": puzzles[i].id, "fen": board.fen(), "answer": moves[1], **answer_of(decision)}
+            else:
+                first[i]["evaluations"] += decision.nodes
             if decision.move.uci() != moves[turn]:
                 board.push(decision.move)
-                outcomes[i] = Outcome(strict=False, tolerant=board.is_checkmate(), found=found)
+                rows[i] = PositionRow(**first[i], right=False, mate_tolerant=board.is_checkmate(), found=found)
             elif turn == len(moves) - 1:
-                outcomes[i] = Outcome(strict=True, tolerant=True, found=found + 1)
+                rows[i] = PositionRow(**first[i], right=True, mate_tolerant=True, found=found + 1)
             else:
                 board.push_uci(moves[turn])
                 board.push_uci(moves[turn + 1])
                 left.append(i)
         progress(len(alive) - len(left))
         alive, turn = left, turn + 2
-    return [outcome for outcome in outcomes if outcome is not None]
+    return [rows[i] for i in range(len(puzzles))]
 
 
 def puzzle_accuracy(
     agent: Agent,
-    puzzles: Sequence[Puzzle],
+    puzzles: Sequence[LichessPuzzle],
     limits: Limits = MOVES_ONLY,
     batch: int = BATCH,
     progress: Progress = silent,
+    log: RowLog | None = None,
 ) -> dict[str, Any]:
-    """The figures of `eval puzzles`: both rules overall, strict by rating band and theme, a rating estimate."""
-    started = time.perf_counter()
-    outcomes = solve(agent, puzzles, limits, batch, progress)
-    seconds = time.perf_counter() - started
-    strict = Share.of(outcome.strict for outcome in outcomes)
-    tolerant = Share.of(outcome.tolerant for outcome in outcomes)
+    """The figures of `eval puzzles`: both rules overall, strict by rating band and theme, a rating estimate.
 
-    bands: dict[str, list[Outcome]] = defaultdict(list)
-    themes: dict[str, list[Outcome]] = defaultdict(list)
-    for puzzle, outcome in zip(puzzles, outcomes, strict=True):
-        bands[rating_band(puzzle.rating)].append(outcome)
+    With a log the puzzles are solved in groups of a batch, and each group is on the disk before the next.
+    """
+    rows = log.done([puzzle.id for puzzle in puzzles]) if log else []
+    resumed = len(rows)
+    if resumed:
+        progress(resumed)
+    started = time.perf_counter()
+    group = batch if log else len(puzzles)
+    for start in range(resumed, len(puzzles), group):
+        new = solve(agent, puzzles[start : start + group], limits, batch, progress)
+        if log:
+            log.append(new)
+        rows += new
+    seconds = time.perf_counter() - started
+    tolerant = Share.of(bool(row.mate_tolerant) for row in rows)
+
+    bands: dict[str, list[PositionRow]] = defaultdict(list)
+    themes: dict[str, list[PositionRow]] = defaultdict(list)
+    for puzzle, row in zip(puzzles, rows, strict=True):
+        bands[rating_band(puzzle.rating)].append(row)
         for theme in puzzle.themes:
-            themes[theme].append(outcome)
+            themes[theme].append(row)
     return {
-        **strict.to_json(),
+        **Share.of(row.right for row in rows).to_json(),
         "accuracy_mate_tolerant": tolerant.accuracy,
         "interval_mate_tolerant": list(tolerant.interval),
-        "first_move": Share.of(outcome.found > 0 for outcome in outcomes).to_json(),
+        "first_move": Share.of(row.move == row.answer for row in rows).to_json(),
         "by_rating": {name: _both(bands[name]) for name in sorted(bands)},
         "by_theme": {name: _both(themes[name]) for name in sorted(themes)},
-        "rating": puzzle_rating([p.rating for p in puzzles], [o.tolerant for o in outcomes]),
+        "rating": puzzle_rating([puzzle.rating for puzzle in puzzles], [bool(row.mate_tolerant) for row in rows]),
         "seconds": seconds,
+        "resumed": resumed,
     }
 
 
-def _both(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    tolerant = Share.of(outcome.tolerant for outcome in outcomes)
-    return {**Share.of(o.strict for o in outcomes).to_json(), "accuracy_mate_tolerant": tolerant.accuracy}
+def _both(rows: Sequence[PositionRow]) -> dict[str, Any]:
+    tolerant = Share.of(bool(row.mate_tolerant) for row in rows)
+    return {**Share.of(row.right for row in rows).to_json(), "accuracy_mate_tolerant": tolerant.accuracy}

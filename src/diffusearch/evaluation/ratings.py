@@ -19,7 +19,7 @@ from diffusearch.evaluation.intervals import percentile_interval
 
 
 @dataclass(frozen=True)
-class Result:
+class RatedGame:
     """One finished game."""
 
     white: str
@@ -71,7 +71,7 @@ class Ratings:
 
 
 def rate(
-    results: Sequence[Result],
+    results: Sequence[RatedGame],
     players: Sequence[str],
     *,
     prior: float = 2.0,
@@ -133,7 +133,7 @@ def rate(
 Unit = dict[tuple[int, int], npt.NDArray[np.float64]]  # (white, black) -> [wins, draws, losses]
 
 
-def _units(results: Sequence[Result], index: dict[str, int]) -> tuple[list[Unit], list[npt.NDArray[np.int64]]]:
+def _units(results: Sequence[RatedGame], index: dict[str, int]) -> tuple[list[Unit], list[npt.NDArray[np.int64]]]:
     """The opening pairs, and for each pairing which of them are its own."""
     pairs: dict[tuple[int, int, int], Unit] = defaultdict(lambda: defaultdict(lambda: np.zeros(3)))
     for game in results:
@@ -147,7 +147,7 @@ def _units(results: Sequence[Result], index: dict[str, int]) -> tuple[list[Unit]
     return [pairs[key] for key in keys], [np.array(rows, dtype=np.int64) for rows in strata.values()]
 
 
-def _outcomes(results: Sequence[Result], index: dict[str, int]) -> npt.NDArray[np.int64]:
+def _outcomes(results: Sequence[RatedGame], index: dict[str, int]) -> npt.NDArray[np.int64]:
     table = np.zeros((len(index), len(index), 3), dtype=np.int64)
     for game in results:
         white, black, column = index[game.white], index[game.black], _column(game.points)

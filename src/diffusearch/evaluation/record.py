@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,27 @@ def commit() -> str | None:
     return answer.stdout.strip() or None if answer.returncode == 0 else None
 
 
+def package_version() -> str | None:
+    """The version of the package; None where the code runs without being installed."""
+    try:
+        return version("diffusearch")
+    except PackageNotFoundError:
+        return None
+
+
+def check_place(out: Path) -> None:
+    """Refuse, before anything is measured, a place that no result can be written to."""
+    folder = out.parent if out.suffix == ".json" else out
+    if out.suffix == ".json" and out.is_dir():
+        raise UserError(f"The result cannot be written to {out} because it is a folder: give another --out.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"Results cannot be written to {folder} ({error.strerror}): give another --out.") from error
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"Results cannot be written to {folder} (no permission): give another --out.")
+
+
 def command_line() -> str:
     """The command as it could be typed again."""
     return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
@@ -67,7 +89,7 @@ def provenance(
         "data": [path.name for path in files],
         "data_hash": data_hash(files) if files else None,
         "commit": commit(),
-        "version": version("diffusearch"),
+        "version": package_version(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seed": seed,
         "skip": skip,

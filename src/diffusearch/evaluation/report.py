@@ -1,4 +1,4 @@
-"""A folder of results becomes one Markdown page and its pictures, next to the paper's figures."""
+"""A folder of results becomes one Markdown page with charts, pairwise comparisons and the paper's figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from diffusearch.errors import UserError
-from diffusearch.evaluation import crosstable, pictures
+from diffusearch.evaluation import charts, crosstable
+from diffusearch.evaluation.compare import compare_folder
 from diffusearch.evaluation.paper import paper_figure, paper_name
 from diffusearch.evaluation.record import rows_of
 from diffusearch.files import write_whole
@@ -49,14 +50,15 @@ def report(folder: Path, out: Path | None = None) -> list[Path]:
     drawn: dict[str, bytes] = {}
     parts = ["# Results", main_table(results)]
     if results["actions"] or results["puzzles"]:
-        drawn["report-main.png"] = pictures.main_bars(results["actions"], results["puzzles"])
+        drawn["report-main.png"] = charts.main_bars(results["actions"], results["puzzles"])
         parts.append("![accuracy](report-main.png)")
     parts += [_phases(results["actions"]), _bands(results["puzzles"])]
+    parts.append(pairs_table(compare_folder(folder), "Agents pairwise, on the same rows"))
     for number, one in enumerate(results["futures"], start=1):
-        drawn[f"report-futures-{number}.png"] = pictures.futures_lines(one)
+        drawn[f"report-futures-{number}.png"] = charts.futures_lines(one)
         parts += [futures_table(one), f"![futures](report-futures-{number}.png)"]
     for number, one in enumerate(results["latency"], start=1):
-        drawn[f"report-latency-{number}.png"] = pictures.latency_points(one)
+        drawn[f"report-latency-{number}.png"] = charts.latency_points(one)
         parts += [latency_table(one), f"![latency](report-latency-{number}.png)"]
     for number, one in enumerate(results["tournament"], start=1):
         drawn[f"report-tournament-{number}.png"] = crosstable.png(one)
@@ -174,6 +176,20 @@ def futures_table(result: dict[str, Any]) -> str:
     raw = result["legality"]["raw"] if result["legality"] else None
     note = f"\n\nWithout the legality mask the first move would be legal in {percent(raw)} %." if raw else ""
     return f"## Futures of `{result['agent']}`, % of {result['n']}\n\n{table(head, rows)}{note}"
+
+
+def pairs_table(results: Sequence[dict[str, Any]], title: str) -> str:
+    """Paired comparisons (compare.py): second minus first."""
+    if not results:
+        return ""
+    head = ["first", "second", "metric", "n", "second - first, points", "gained", "lost", "McNemar p"]
+    rows = []
+    for one in results:
+        low, high = (100 * end for end in one["interval"])
+        change = f"{100 * one['difference']:+.1f} [{low:+.1f}, {high:+.1f}]"
+        counts = [str(one["only_second_right"]), str(one["only_first_right"])]
+        rows.append([*one["agents"], one["metric"], str(one["n"]), change, *counts, f"{one['mcnemar']:.2g}"])
+    return f"## {title}\n\n{table(head, rows)}"
 
 
 def latency_table(result: dict[str, Any]) -> str:

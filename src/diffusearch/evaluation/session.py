@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +29,12 @@ def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]
         yield lambda done: progress.advance(task, done)
 
 
-def recipe_of(agent: Agent) -> Any:
-    """The recipe of the run behind an agent (by part where it has two), for JSON; None for agents without weights.
+def recipe_of(agent: Agent) -> dict[str, Any] | None:
+    """The recipe of the run inside an agent, for JSON; None for agents without weights.
 
-    With it goes the hash of the weights: the same recipe, trained for longer, is another player.
+    The hash of the weights is part of it: the same recipe, trained for longer, is another player.
     """
-    found = {}
-    for part in ("net", "policy", "value"):  # as the agents name their networks
-        net = getattr(agent, part, None)
-        recipe = getattr(net, "recipe", None)
-        if is_dataclass(recipe) and not isinstance(recipe, type):
-            found[part] = asdict(recipe) | {"weights": getattr(net, "fingerprint", None)}
-    return found.get("net", found or None)
+    return agent.provenance or None
 
 
 def recipes_of(texts: Iterable[str]) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from diffusearch.errors import UserError
+from diffusearch.evaluation.game_workers import Task, run
 from diffusearch.evaluation.gamelog import GameLog
-from diffusearch.evaluation.games import Fixture, Played, Rules
+from diffusearch.evaluation.games import Fixture, GameRules, Played
 from diffusearch.evaluation.intervals import percentile_interval
 from diffusearch.evaluation.openings import Opening
-from diffusearch.evaluation.ratings import Ratings, Result, rate
-from diffusearch.evaluation.workers import Task, run
+from diffusearch.evaluation.ratings import RatedGame, Ratings, rate
 from diffusearch.files import write_whole
 
 
@@ -52,7 +52,7 @@ def schedule(pairs: Sequence[tuple[str, str]], games: int, book_size: int) -> li
 def play_tournament(
     fixtures: Sequence[Fixture],
     book: Sequence[Opening],
-    rules: Rules,
+    rules: GameRules,
     folder: Path,
     *,
     together: int = 16,
@@ -80,7 +80,7 @@ def play_tournament(
     return played
 
 
-def _tasks(missing: Sequence[Fixture], book: tuple[Opening, ...], rules: Rules, together: int) -> list[Task]:
+def _tasks(missing: Sequence[Fixture], book: tuple[Opening, ...], rules: GameRules, together: int) -> list[Task]:
     groups: dict[frozenset[str], list[Fixture]] = {}
     for fixture in missing:
         groups.setdefault(frozenset((fixture.white, fixture.black)), []).append(fixture)
@@ -91,7 +91,7 @@ def _tasks(missing: Sequence[Fixture], book: tuple[Opening, ...], rules: Rules, 
     ]
 
 
-def _same_conditions(path: Path, book: Sequence[Opening], rules: Rules, recipes: Mapping[str, Any]) -> None:
+def _same_conditions(path: Path, book: Sequence[Opening], rules: GameRules, recipes: Mapping[str, Any]) -> None:
     """Games of one folder share their rules, openings and players; more agents and more games may join later."""
     ours: dict[str, Any] = {"rules": asdict(rules), "openings": [" ".join(opening) for opening in book]}
     theirs = json.loads(path.read_text()) if path.exists() else ours
@@ -112,7 +112,7 @@ def _digest(recipe: Any) -> str:
 def figures(
     played: Sequence[Played],
     agents: Sequence[str],
-    rules: Rules,
+    rules: GameRules,
     *,
     prior: float = 2.0,
     replicas: int = 1000,
@@ -121,7 +121,7 @@ def figures(
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[Ratings, dict[str, Any]]:
     """The rating list and the result's figures; `accuracy` is the first agent's share of its points."""
-    results = [Result(game.white, game.black, game.points, game.opening) for game in played]
+    results = [RatedGame(game.white, game.black, game.points, game.opening) for game in played]
     ratings = rate(results, agents, prior=prior, replicas=replicas, seed=seed, anchor=anchor, progress=progress)
     reasons: dict[str, int] = {}
     for game in played:
@@ -141,7 +141,7 @@ def figures(
     }
 
 
-def _score_interval(results: Sequence[Result], agent: str, replicas: int, seed: int) -> list[float]:
+def _score_interval(results: Sequence[RatedGame], agent: str, replicas: int, seed: int) -> list[float]:
     """95 % interval of an agent's share of points, by bootstrap over its opening pairs."""
     pairs: dict[tuple[str, int], list[float]] = {}
     for game in results:

@@ -1,23 +1,24 @@
-"""The page of an exhibit: our figures beside the paper's, and what is missing with the command that makes it."""
+"""The page of an exhibit: our figures beside the paper's, pairwise comparisons, and the commands for missing runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from diffusearch.evaluation import pictures
-from diffusearch.evaluation.paper import paper_figure, paper_tables
-from diffusearch.evaluation.report import futures_table, percent, table
+from diffusearch.evaluation import charts
+from diffusearch.evaluation.compare import compare_files
+from diffusearch.evaluation.paper import paper_figure
+from diffusearch.evaluation.report import futures_table, pairs_table, percent, table
 from diffusearch.files import write_whole
-from diffusearch.reproduce.driver import Made, Setting
-from diffusearch.reproduce.exhibit import Exhibit
+from diffusearch.reproduce.exhibits import Exhibit
+from diffusearch.reproduce.measure import Made
+from diffusearch.reproduce.plan import Setting
 
 
 def write_page(exhibit: Exhibit, made: Made, setting: Setting) -> Path:
-    """Write OUT/NAME.md and its picture."""
+    """Write OUT/NAME.md and its pictures."""
     name = exhibit.paper or exhibit.name
-    there = paper_tables().get(name)
-    parts = [f"# {exhibit.title}", f"The paper's {there.place}." if there else "", exhibit.remark]
+    parts = [f"# {exhibit.title}", f"In the paper: {exhibit.place}.", exhibit.remark]
     columns = [metric for metric in exhibit.metrics if metric not in ("futures", "cases")]
     if columns:
         head = ["agent", *(f"{metric}{' %' if metric in ('actions', 'puzzles') else ''}" for metric in columns)]
@@ -28,16 +29,10 @@ def write_page(exhibit: Exhibit, made: Made, setting: Setting) -> Path:
     for label, results in made.results.items():
         if "futures" in results:
             parts += [f"{label}:", futures_table(results["futures"])]
-    if "actions" in columns and made.results:
-        picture = setting.out / f"{exhibit.name}.png"
-        shown = [(label, results["actions"]) for label, results in made.results.items()]
-        write_whole(
-            picture, pictures.compare_bars(shown, {label: paper_figure(name, label, "actions") for label, _ in shown})
-        )
-        parts.append(f"![{exhibit.title}]({picture.name})")
+    parts += [_pairs(exhibit, made, setting), *_pictures(exhibit, made, setting, name)]
     parts += [f"[{file.name}]({file.relative_to(setting.out)})" for file in made.files]
     if made.missing:
-        parts.append("## Not measured: these runs do not exist yet")
+        parts.append("## Not measured: these runs are not trained yet")
         commands = dict.fromkeys(command for commands in made.missing.values() for command in commands)
         parts.append("```\n" + "\n".join(commands) + "\n```")
     page = setting.out / f"{exhibit.name}.md"
@@ -60,3 +55,38 @@ def _cell(metric: str, result: dict[str, Any] | None) -> str:
     if metric == "latency":
         return f"{result['milliseconds']['median']:.1f} ms"
     return percent(result)
+
+
+def _pairs(exhibit: Exhibit, made: Made, setting: Setting) -> str:
+    """Each row against the reference on the same positions."""
+    reference = exhibit.reference.format(scale=setting.scale)
+    if reference not in made.rows or len(made.rows) < 2:
+        return ""
+    results = []
+    for label, path in made.rows.items():
+        if label != reference:
+            results.append(compare_files(path, made.rows[reference]) | {"agents": [label, reference]})
+    return pairs_table(results, f"Actions, {reference} minus each other row")
+
+
+def _pictures(exhibit: Exhibit, made: Made, setting: Setting, name: str) -> list[str]:
+    shown = {label: results["actions"] for label, results in made.results.items() if "actions" in results}
+    if not shown:
+        return []
+    drawn: dict[str, bytes] = {}
+    rows = {row.label.format(scale=setting.scale): row for row in exhibit.rows}
+    papers = {label: paper_figure(name, label, "actions") for label in rows}
+    points = {label: (rows[label].series, rows[label].x) for label in shown if rows[label].series}
+    if points:
+        every = {label: (row.series, row.x) for label, row in rows.items() if row.series}
+        drawn[exhibit.name] = charts.curves(shown, every, papers, exhibit.axis)
+    else:
+        drawn[exhibit.name] = charts.compare_bars(list(shown.items()), papers)
+    timed = [made.results[label].get("latency") for label in shown]
+    if any(timed):
+        both = [(label, shown[label], made.results[label]["latency"]) for label in shown]
+        latencies = [{**share, "agent": label, "milliseconds": one["milliseconds"]} for label, share, one in both]
+        drawn[f"{exhibit.name}-latency"] = charts.latency_points({"rows": latencies})
+    for file, content in drawn.items():
+        write_whole(setting.out / f"{file}.png", content)
+    return [f"![{exhibit.title}]({file}.png)" for file in drawn]

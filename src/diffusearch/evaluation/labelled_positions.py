@@ -17,7 +17,7 @@ from diffusearch.fen import position_of
 
 
 @dataclass(frozen=True)
-class Position:
+class LabelledPosition:
     """One labelled state."""
 
     fen: str
@@ -43,7 +43,7 @@ class Position:
 
 def read_positions(
     path: Path, limit: int | None = None, seed: int | None = None, split: str | None = None, skip: int = 0
-) -> list[Position]:
+) -> list[LabelledPosition]:
     """The positions of a labelled file or folder: all, or those that are chosen (rows.py).
 
     `split` keeps only the games of the split `train`, `validation` or `test`; without it all count.
@@ -56,9 +56,9 @@ def read_positions(
     return positions
 
 
-def _position(row: Row) -> Position:
+def _position(row: Row) -> LabelledPosition:
     actions = parse_actions(row["actions"]) if row["actions"] else None
-    return Position(
+    return LabelledPosition(
         fen=row["fen"],
         line=tuple(row["line"].split()),
         ply=row["ply"],

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import chess
 import pytest
-from diffusearch.diffusion.imagination import Imagination, Ply
 
 from diffusearch.errors import UserError
-from diffusearch.evaluation.futures import future_quality, random_positions
-from diffusearch.evaluation.positions import Position
+from diffusearch.evaluation.future_quality import future_quality, random_positions
+from diffusearch.evaluation.labelled_positions import LabelledPosition
+from diffusearch.inference.imagination import Imagination, Ply
 
 FEN = "rnbqkb1r/ppp1pp1p/5np1/3p4/2PP4/2N1P3/PP3PPP/R1BQKBNR b KQkq - 0 4"
 
@@ -29,7 +29,7 @@ def measure(table: Any, imagined: list[Imagination], lines: list[str]) -> dict[s
         board = chess.Board(FEN)
         board.halfmove_clock = number
         fen = board.fen()
-        positions.append(Position(fen, tuple(line.split())))
+        positions.append(LabelledPosition(fen, tuple(line.split())))
         known[fen] = one
     agent = table(answers)
     play = agent.play
@@ -96,14 +96,21 @@ def test_game_over_in_a_mated_imagined_state_costs_only_the_best_move(table: Any
     assert [row["match"]["n"] for row in steps[1:]] == [2, 1]
 
 
-def test_the_models_horizon_counts_even_if_every_line_is_short(table: Any) -> None:
-    agent = table({chess.Board(FEN).epd(): "f8g7"}, {chess.Board(FEN).epd(): imagine(good("f8g7"))})
-    agent.net = SimpleNamespace(horizon=3, paradigm="s-asa")
-    steps = future_quality(agent, [Position(FEN, ("f8g7", "g1f3", "e8g8"))])["steps"]
+def test_the_agents_horizon_counts_even_if_every_line_is_short(table: Any) -> None:
+    class Planner(table):  # type: ignore[misc]
+        horizon = 3
+
+    agent = Planner({chess.Board(FEN).epd(): "f8g7"}, {chess.Board(FEN).epd(): imagine(good("f8g7"))})
+    steps = future_quality(agent, [LabelledPosition(FEN, ("f8g7", "g1f3", "e8g8"))])["steps"]
     assert [row["valid_action"]["accuracy"] for row in steps] == [1.0, 0.0, 0.0]
-    agent.net = SimpleNamespace(horizon=3, paradigm="s-ass")
-    steps = future_quality(agent, [Position(FEN, ("f8g7", "g1f3", "e8g8"))])["steps"]
+
+
+def test_futures_of_states_alone_have_no_moves_to_judge_after_the_first(table: Any) -> None:
+    silent = replace(good("f8g7"), move=None, legal=False)
+    steps = measure(table, [imagine(good("f8g7"), silent, silent)], ["f8g7 g1f3 e8g8"])["steps"]
     assert [row["valid_action"] is None for row in steps] == [False, True, True]
+    assert [row["best"] is None for row in steps] == [False, True, True]
+    assert steps[2]["match"]["accuracy"] == 1.0
 
 
 def test_futures_of_moves_alone_have_no_state_columns(table: Any) -> None:
@@ -116,7 +123,7 @@ def test_futures_of_moves_alone_have_no_state_columns(table: Any) -> None:
 
 def test_an_agent_without_imagination_is_refused(table: Any) -> None:
     with pytest.raises(UserError, match="imagines no future"):
-        future_quality(table({}), [Position(FEN, ("f8g7",))])
+        future_quality(table({}), [LabelledPosition(FEN, ("f8g7",))])
 
 
 def test_random_positions_are_legal_seeded_and_unlabelled(table: Any) -> None:

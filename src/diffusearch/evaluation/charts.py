@@ -1,4 +1,4 @@
-"""The report's figures as PNG."""
+"""The charts of reports and exhibits as PNG: bars, curves and points with their intervals."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from diffusearch.evaluation.figures import new_figure
 from diffusearch.evaluation.paper import paper_figure, paper_name
 from diffusearch.evaluation.record import rows_of
 
+SERIES = ("#1f5fa8", "#b5532c", "#3a8f4d", "#7a4fa3")
 OURS, PAPER_10K, PAPER_100K = "#1f5fa8", "#c9a227", "#b5532c"
 
 
@@ -42,18 +43,10 @@ def futures_lines(result: dict[str, Any]) -> bytes:
     """Valid and best moves, valid states and transitions by future step."""
     figure, axis = new_figure(1, 1, size=(7, 4.5))
     names = {"valid_action": "valid a_i", "best": "best a_i", "valid_state": "valid s_i", "match": "match a_(i-1)-s_i"}
-    for (column, label), colour in zip(names.items(), ("#1f5fa8", "#b5532c", "#3a8f4d", "#7a4fa3"), strict=True):
+    for (column, label), colour in zip(names.items(), SERIES, strict=True):
         seen = [(row["step"], row[column]) for row in result["steps"] if row[column] is not None]
         if seen:
-            steps = [step for step, _ in seen]
-            axis.plot(steps, [100 * share["accuracy"] for _, share in seen], "o-", color=colour, label=label)
-            axis.fill_between(
-                steps,
-                [100 * share["interval"][0] for _, share in seen],
-                [100 * share["interval"][1] for _, share in seen],
-                color=colour,
-                alpha=0.15,
-            )
+            _line(axis, [step for step, _ in seen], [share for _, share in seen], colour, label)
         for games, style in (("10k games", ":"), ("100k games", "--")):
             steps = [row["step"] for row in result["steps"]]
             there = {step: paper_figure("futures", f"{games}, step {step}", column) for step in steps}
@@ -88,6 +81,45 @@ def latency_points(result: dict[str, Any]) -> bytes:
     axis.legend(fontsize=8)
     axis.grid(alpha=0.3)
     return _png(figure)
+
+
+def curves(
+    shares: dict[str, dict[str, Any]],
+    points: dict[str, tuple[str, float]],
+    papers: dict[str, float | None],
+    axis_label: str,
+) -> bytes:
+    """Lines with intervals: label -> share, label -> (series, x); dashed lines through the paper's percentages."""
+    figure, axis = new_figure(1, 1, size=(7, 4.5))
+    series = list(dict.fromkeys(name for name, _ in points.values()))
+    for number, name in enumerate(series):
+        colour = SERIES[number % len(SERIES)]
+        labels = sorted(
+            (label for label, (own, _) in points.items() if own == name), key=lambda label: points[label][1]
+        )
+        ours = [(points[label][1], shares[label]) for label in labels if label in shares]
+        if ours:
+            _line(axis, [x for x, _ in ours], [share for _, share in ours], colour, name)
+        theirs = [(points[label][1], value) for label in labels if (value := papers.get(label)) is not None]
+        if theirs:
+            axis.plot(*zip(*theirs, strict=True), "D--", color=colour, alpha=0.5, label=f"{name}, paper")
+    ticks = sorted({x for _, x in points.values()})
+    if ticks[0] > 0 and ticks[-1] / ticks[0] > 15:
+        axis.set_xscale("log", base=2)
+    axis.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    axis.minorticks_off()
+    axis.set_xlabel(axis_label)
+    axis.set_ylabel("actions, %")
+    axis.legend(fontsize=8)
+    axis.grid(alpha=0.3)
+    return _png(figure)
+
+
+def _line(axis: Any, xs: Sequence[float], shares: Sequence[dict[str, Any]], colour: str, label: str) -> None:
+    """A curve of shares in percent with its intervals as a band."""
+    axis.plot(xs, [100 * share["accuracy"] for share in shares], "o-", color=colour, label=label)
+    low, high = ([100 * share["interval"][end] for share in shares] for end in (0, 1))
+    axis.fill_between(xs, low, high, color=colour, alpha=0.15)
 
 
 def compare_bars(rows: Sequence[tuple[str, dict[str, Any]]], papers: dict[str, float | None]) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
-from diffusearch.evaluation.games import Fixture, Played, Rules, play_games
+from diffusearch.evaluation.games import Fixture, GameRules, Played, play_games
 from diffusearch.evaluation.openings import Opening
 
 
@@ -20,7 +20,7 @@ class Task:
 
     fixtures: tuple[Fixture, ...]
     openings: tuple[Opening, ...]  # the book
-    rules: Rules
+    rules: GameRules
 
 
 _agents: dict[str, Agent] = {}  # built once a process: their weights and engines serve all its games

@@ -23,13 +23,13 @@ from diffusearch.agents.base import Agent, Limits
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import BATCH, Progress, decide, raw_legality, silent
 from diffusearch.evaluation.intervals import Share
-from diffusearch.evaluation.positions import Position
+from diffusearch.evaluation.labelled_positions import LabelledPosition
 from diffusearch.inference.imagination import Imagination, Ply
 
 
 def future_quality(
     agent: Agent,
-    positions: Sequence[Position],
+    positions: Sequence[LabelledPosition],
     limits: Limits = Limits(),
     batch: int = BATCH,
     progress: Progress = silent,
@@ -45,15 +45,14 @@ def future_quality(
                 f"The agent {agent.name!r} imagines no future: measure a diffusion or future-predicting run."
             )
         imagined.append(decision.imagination)
-    net = getattr(agent, "net", None)  # imagining agents name their model so; it knows how far it imagines, and what
-    horizon = max(getattr(net, "horizon", 1), *(len(one.line) for one in imagined))
-    acts = getattr(net, "paradigm", "") != "s-ass"  # s-ass imagines states alone after its first move
+    horizon = max(agent.horizon, *(len(one.line) for one in imagined))
+    acts = _acts(imagined)
     steps = [_step(i, imagined, positions, acts or i == 0) for i in range(horizon)]
     first = steps[0]["best"] or {"n": len(positions), "accuracy": None, "interval": None}
-    return {**first, "horizon": horizon, "steps": steps, "legality": raw_legality(decisions), "seconds": seconds}
+    return {**first, "horizon": horizon, "steps": steps, "legality": raw_legality(imagined), "seconds": seconds}
 
 
-def _step(i: int, imagined: Sequence[Imagination], positions: Sequence[Position], acts: bool) -> dict[str, Any]:
+def _step(i: int, imagined: Sequence[Imagination], positions: Sequence[LabelledPosition], acts: bool) -> dict[str, Any]:
     """One row of the table; `acts`: whether the model imagines a move at this step at all."""
     valid: list[bool] = []
     best: list[bool] = []
@@ -83,6 +82,12 @@ def _step(i: int, imagined: Sequence[Imagination], positions: Sequence[Position]
     }
 
 
+def _acts(imagined: Sequence[Imagination]) -> bool:
+    """Whether the model imagines moves after the first one; s-ass imagines states alone there."""
+    later = [ply.move for one in imagined for ply in one.line[1:]]
+    return not later or any(move is not None for move in later)
+
+
 def _has_state(ply: Ply) -> bool:
     """Whether a state was imagined after this ply, valid or not."""
     return ply.state is not None or ply.squares is not None or ply.problem is not None
@@ -94,13 +99,13 @@ def _ended(one: Imagination) -> bool:
     return last is not None and not any(chess.Board(last).legal_moves)
 
 
-def random_positions(count: int, seed: int, plies: tuple[int, int] = (8, 80)) -> list[Position]:
+def random_positions(count: int, seed: int, plies: tuple[int, int] = (8, 80)) -> list[LabelledPosition]:
     """Positions of uniformly random legal games, without labels.
 
     Boards of human games are easy to imagine by habit; here only the rules help (out of distribution on purpose).
     """
     dice = random.Random(seed)
-    positions: list[Position] = []
+    positions: list[LabelledPosition] = []
     while len(positions) < count:
         board = chess.Board()
         for _ in range(dice.randint(*plies)):
@@ -109,5 +114,5 @@ def random_positions(count: int, seed: int, plies: tuple[int, int] = (8, 80)) ->
                 break
             board.push(dice.choice(moves))
         if any(board.legal_moves):
-            positions.append(Position(board.fen(), ()))
+            positions.append(LabelledPosition(board.fen(), ()))
     return positions

@@ -1,0 +1,137 @@
+"""What an exhibit contains and costs: its rows, its runs, and their training time on this machine.
+
+The time comes from a calibration: each kind of model takes a few training steps on random games, for about a second.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import chess
+
+from diffusearch.reproduce.exhibits import Exhibit
+from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, folder_of, resolved, stage_of
+
+if TYPE_CHECKING:
+    from diffusearch.training.recipe import Recipe
+
+PAPER_RECORDS = {"10k": 659_576, "100k": 6_564_661}  # the paper's Table 1: what an epoch has where labels are missing
+ACTIONS = 26  # sa-v: records of a position (the paper's Table 1, 17,448,268 / 659,576)
+BATCH = 8  # records of a calibration step
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The training that a run still needs."""
+
+    passes: int  # records seen, with repetitions
+    rate: float  # records a second on this machine
+    guessed: bool  # whether the number of records is the paper's, because the labels are missing
+
+    @property
+    def hours(self) -> float:
+        return self.passes / self.rate / 3600
+
+
+def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list[str]:
+    """The plan for people; `seconds` is the calibration time of each kind of model."""
+    lines = [f"{exhibit.name}: {exhibit.title} ({exhibit.place})"]
+    if exhibit.remark:
+        lines.append(exhibit.remark)
+    lines += [f"measures {', '.join(exhibit.metrics)}; {len(exhibit.rows)} rows:"]
+    lines += [f"  {row.label.format(scale=setting.scale)}: {row.agent}" for row in exhibit.rows]
+    lines += [f"{len(exhibit.runs)} runs below {setting.runs}:"]
+    rates: dict[tuple[object, ...], float] = {}
+    total, guessed = 0.0, False
+    for run in exhibit.runs:
+        recipe = resolved(run, setting)
+        stage = stage_of(run, setting)
+        if stage is Stage.FINISHED:
+            lines.append(f"  {run.name}: {stage.value}")
+            continue
+        if folder_of(run, setting) is not None:
+            lines.append(f"  {run.name}: weights of the package (--train trains anew)")
+            continue
+        key = (recipe.model, recipe.process)
+        if key not in rates:
+            rates[key] = records_per_second(recipe, seconds)
+        cost = cost_of(run, recipe, rates[key], setting)
+        total, guessed = total + cost.hours, guessed or cost.guessed
+        most = "at most " if recipe.watch.patience else ""
+        lines.append(
+            f"  {run.name}: {stage.value}; {most}{cost.passes:,} record-passes at {cost.rate:.3g} a second = "
+            f"{cost.hours:.3g} hours"
+        )
+    lines.append(f"training here, one process: {total:.3g} hours in all")
+    if guessed:
+        lines.append("Some labelled sets do not exist yet: their records are taken to be as many as in the paper.")
+    return lines
+
+
+def cost_of(run: PlannedRun, recipe: Recipe, rate: float, setting: Setting) -> Cost:
+    """Record-passes of a run from its recipe and labels."""
+    from diffusearch.training.loop import total_steps
+
+    count, guessed = 0, False
+    if not recipe.optimiser.steps:
+        paths = [Path(source.path) for source in recipe.data.sources]
+        guessed = not paths or not all(path.exists() for path in paths)
+        count = PAPER_RECORDS[setting.scale] if guessed else sum(_rows(path) for path in paths)
+        count *= ACTIONS if recipe.model.paradigm == "sa-v" else 1
+    return Cost(total_steps(recipe.optimiser, count) * recipe.optimiser.batch, rate, guessed)
+
+
+def _rows(path: Path) -> int:
+    import pyarrow.parquet as pq
+
+    from diffusearch.data.labelled import labelled_files
+
+    return sum(pq.ParquetFile(file).metadata.num_rows for file in labelled_files(path))
+
+
+def records_per_second(recipe: Recipe, seconds: float) -> float:
+    """Training speed of a recipe here: steps on random games for so long, at least one."""
+    from diffusearch.training.loop import train
+    from diffusearch.training.recipe import SourceConfig
+
+    with tempfile.TemporaryDirectory() as folder:
+        games = Path(folder) / "games.parquet"
+        _write_games(games, recipe.model.horizon)
+        data = replace(recipe.data, sources=(SourceConfig(path=str(games)),), held_out=(), validation="", cache="")
+        optimiser = replace(recipe.optimiser, batch=BATCH, micro_batches=1, steps=1)
+        small = replace(recipe, data=data, optimiser=optimiser, start="")
+        training = train(small, Path(folder) / "run")  # the first step warms up
+        began, steps = time.perf_counter(), 0
+        while steps == 0 or time.perf_counter() - began < seconds:
+            training.take_step()
+            steps += 1
+        return BATCH * steps / (time.perf_counter() - began)
+
+
+def _write_games(path: Path, horizon: int, count: int = 4 * BATCH) -> None:
+    """Labelled positions of random games, all of the training split."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    dice = random.Random(0)
+    rows = []
+    for number in range(count):
+        board = chess.Board()
+        for _ in range(dice.randint(4, 12)):
+            board.push(dice.choice(list(board.legal_moves)))
+        fen = board.fen()
+        line: list[str] = []
+        scored = " ".join(f"{move.uci()}:0" for move in board.legal_moves)
+        while len(line) < horizon and any(board.legal_moves):
+            line.append(dice.choice(list(board.legal_moves)).uci())
+            board.push_uci(line[-1])
+        known = {"fen": fen, "line": " ".join(line), "cp": 0, "nodes": 1, "pool": "random", "game": number, "ply": 0}
+        rows.append(known | {"mate": None, "played": line[0], "split": "train", "actions": scored})
+    table = pa.Table.from_pylist(rows)
+    position = table.schema.get_field_index("mate")
+    pq.write_table(table.set_column(position, "mate", pa.nulls(count, pa.int16())), path)

@@ -1,0 +1,131 @@
+"""Measures the rows of an exhibit: metrics of one agent, the tournament of all rows, pictures of puzzles."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from diffusearch.agents.base import Agent
+from diffusearch.evaluation.record import slug
+from diffusearch.evaluation.row_log import RowLog, agent_digest
+from diffusearch.evaluation.session import finish, progress_bar, recipe_of, recipes_of
+from diffusearch.reproduce.exhibits import Exhibit
+from diffusearch.reproduce.plan import Setting
+
+LATENCY_ROWS = 100  # positions timed one at a time
+
+
+@dataclass
+class Made:
+    """What came out: results by row label and metric, and what could not be measured."""
+
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    missing: dict[str, list[str]] = field(default_factory=dict)  # label -> commands that would train its runs
+    rows: dict[str, Path] = field(default_factory=dict)  # label -> the file of its action rows
+    files: list[Path] = field(default_factory=list)
+
+
+def measure_row(exhibit: Exhibit, label: str, text: str, setting: Setting, made: Made) -> None:
+    """The metrics of one agent; each is written as a result of its own too."""
+    from diffusearch.agents.build import agent as build
+
+    made.results[label] = {}
+    with build(text) as player:
+        for metric in exhibit.metrics:
+            if metric in ("elo", "cases"):
+                continue  # all rows together: tournament, draw_cases
+            log = _log(metric, label, player, setting)
+            figures, files = _figures(metric, player, setting, log)
+            made.results[label][metric], _ = finish(
+                metric,
+                figures,
+                recipes={text: recipe_of(player)},
+                files=files,
+                seed=None,
+                skip=setting.skip_puzzles if metric == "puzzles" else setting.skip_actions,
+                out=setting.out / "results",
+            )
+            if log and metric == "actions":
+                made.rows[label] = log.file.path
+
+
+def _log(metric: str, label: str, player: Agent, setting: Setting) -> RowLog | None:
+    """The file of a row's positions. Other weights or other rows of the test file make another file."""
+    if metric not in ("actions", "puzzles"):
+        return None
+    skip = setting.skip_puzzles if metric == "puzzles" else setting.skip_actions
+    name = f"{metric}-{slug(label)}-{agent_digest(player)}-skip{skip}.jsonl"
+    return RowLog(setting.out / "rows" / name, metric, player)
+
+
+def _figures(metric: str, player: Agent, setting: Setting, log: RowLog | None) -> tuple[dict[str, Any], list[Path]]:
+    from diffusearch.data.labelled import labelled_files
+    from diffusearch.evaluation.actions import action_accuracy
+    from diffusearch.evaluation.future_quality import future_quality
+    from diffusearch.evaluation.labelled_positions import read_positions
+    from diffusearch.evaluation.latency import latency
+    from diffusearch.evaluation.puzzles import puzzle_accuracy, read_puzzles
+
+    if metric == "puzzles":
+        assert setting.puzzles is not None  # checks.py
+        puzzles = read_puzzles(setting.puzzles, setting.puzzle_limit or setting.limit, skip=setting.skip_puzzles)
+        with progress_bar(metric, len(puzzles)) as progress:
+            return puzzle_accuracy(player, puzzles, progress=progress, log=log), [setting.puzzles]
+    assert setting.actions is not None
+    limit = min(LATENCY_ROWS, setting.limit or LATENCY_ROWS) if metric == "latency" else setting.limit
+    positions = read_positions(setting.actions, limit, skip=setting.skip_actions)
+    with progress_bar(metric, len(positions)) as progress:
+        if metric == "latency":
+            figures = latency(player, positions, progress=progress)
+            figures["rows"] = [{"agent": player.name, **figures}]
+        elif metric == "futures":
+            figures = future_quality(player, positions, progress=progress)
+        else:
+            figures = action_accuracy(player, positions, progress=progress, log=log)
+    return figures, labelled_files(setting.actions)
+
+
+def tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
+    """Rate the rows by games of each against each; `ready` has the agents' texts by label."""
+    from diffusearch.evaluation import crosstable
+    from diffusearch.evaluation import tournament as event
+    from diffusearch.evaluation.games import GameRules
+    from diffusearch.evaluation.openings import read_book
+    from diffusearch.files import write_whole
+
+    names, book, rules = list(ready.values()), read_book(), GameRules()
+    recipes = recipes_of(names)
+    fixtures = event.schedule(event.pairings(names), setting.games, len(book))
+    folder = setting.out / "tournament"
+    with progress_bar("games", len(fixtures)) as progress:
+        played = event.play_tournament(fixtures, book, rules, folder, recipes=recipes, progress=progress)
+    _, figures = event.figures(played, names, rules)
+    files = [folder / "games.pgn"]
+    result, path = finish("tournament", figures, recipes=recipes, files=files, seed=0, out=folder / "tournament.json")
+    write_whole(folder / "crosstable.md", crosstable.markdown(result))
+    made.files += [path, folder / "crosstable.md"]
+    rated = {row["agent"]: row for row in result["ratings"]}
+    for label, text in ready.items():
+        made.results[label]["elo"] = rated[text]
+
+
+def draw_cases(ready: dict[str, str], setting: Setting, made: Made) -> None:
+    """Pictures of hard puzzles with every row's move and line."""
+    from diffusearch.agents.build import agent as build
+    from diffusearch.evaluation.puzzles import read_puzzles
+    from diffusearch.files import write_whole
+    from diffusearch.play.pictures import case_picture
+
+    assert setting.puzzles is not None
+    puzzles = read_puzzles(setting.puzzles, setting.puzzle_limit or setting.limit, skip=setting.skip_puzzles)
+    hard = [puzzle for puzzle in puzzles if puzzle.rating > 1800]
+    with ExitStack() as stack:
+        players = {label: stack.enter_context(build(text)) for label, text in ready.items()}
+        for puzzle in hard[: setting.cases]:
+            board = puzzle.board()
+            decisions = {label: player.play(board) for label, player in players.items()}
+            caption = f"lichess {puzzle.id}, rated {puzzle.rating}; solution {' '.join(puzzle.moves[1:])}"
+            made.files.append(setting.out / f"case-{puzzle.id}.svg")
+            write_whole(made.files[-1], case_picture(board, decisions, caption))
