@@ -29,9 +29,9 @@ from diffusearch.evaluation.actions import action_accuracy
 from diffusearch.evaluation.future_quality import random_positions
 from diffusearch.evaluation.labelled_positions import LabelledPosition
 from diffusearch.evaluation.puzzles import LichessPuzzle, puzzle_accuracy
+from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
-from diffusearch.inference.run import Run
 from diffusearch.training.recipe import Recipe
 from diffusearch.weights import packaged
 

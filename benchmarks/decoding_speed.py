@@ -28,8 +28,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.sampling import time_grid
-from diffusearch.model.denoiser import Denoiser
 from diffusearch.inference.run import Run
+from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.recipe import recipe_from_dict
 
 STEPS = 20

@@ -95,7 +95,9 @@ def main() -> None:
             own = [games[f"{text} | {n} | {fen}"] for n, fen in todo if not ending or n == ending]
             wins, (low, high) = own.count("won"), wilson(own.count("won"), len(own))
             rest = ", ".join(f"{reason} {count}" for reason, count in Counter(own).items() if reason != "won")
-            print(f"{text}  {ending or 'all':6} {wins:3} of {len(own):3}  [{100 * low:.0f}, {100 * high:.0f}] %  {rest}")
+            print(
+                f"{text}  {ending or 'all':6} {wins:3} of {len(own):3}  [{100 * low:.0f}, {100 * high:.0f}] %  {rest}"
+            )
 
 
 if __name__ == "__main__":

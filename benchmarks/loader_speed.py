@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from diffusearch.tokens.batch import tokenise
 from diffusearch.data.records import Records, write_records
+from diffusearch.tokens.batch import tokenise
 from diffusearch.training.processes import World
 from diffusearch.training.recipe import recipe_from_dict
 from diffusearch.training.sources import lines_of

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from diffusearch.agents.searching import SearchAgent
+from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
-from diffusearch.inference.run import Run
 from diffusearch.search.mcts.settings import Settings
 from diffusearch.training.recipe import Recipe
 

@@ -19,10 +19,10 @@ import chess
 import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
+from diffusearch.search.nets import Policy, Value
 
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.search.handmade import GainPolicy, MaterialValue
-from diffusearch.search.nets import Policy, Value
 from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 
 

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from diffusearch.tokens.batch import masked, tokenise
 from diffusearch.data.records import Records
+from diffusearch.tokens.batch import masked, tokenise
 from diffusearch.training.processes import World
 from diffusearch.training.recipe import Recipe, load_recipe
 from diffusearch.training.sources import open_sources

@@ -19,8 +19,8 @@ from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
-from diffusearch.search.mcts.conventions import PUBLISHED
 from diffusearch.search.handmade import GainPolicy, MaterialValue
+from diffusearch.search.mcts.conventions import PUBLISHED
 from diffusearch.search.mcts.settings import PAPER, Settings
 
 MANUAL = Path(__file__).parents[2] / "docs" / "agents.md"

@@ -12,9 +12,9 @@ from diffusearch.agents.policy import PolicyAgent
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.agents.values import ActionValueAgent, StateValueAgent
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
-from diffusearch.inference.run import Run
 from diffusearch.search.mcts.settings import Settings
 from diffusearch.training.recipe import Recipe
 

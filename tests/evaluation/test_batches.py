@@ -5,7 +5,6 @@ from __future__ import annotations
 import chess
 import pytest
 import torch
-from diffusearch.run import Run
 
 from diffusearch.agents.base import Agent, Limits
 from diffusearch.agents.imagining import ImaginingAgent

@@ -51,7 +51,7 @@ def check_settings(exhibit: Exhibit, setting: Setting) -> None:
 
 def check_base(exhibit: Exhibit, setting: Setting) -> None:
     """Every run of the exhibit must be possible with the base recipe; if not, the recipes that fit are named."""
-    from diffusearch.training.shelf import find_recipe, named_recipes
+    from diffusearch.training.named_recipes import find_recipe, named_recipes
 
     find_recipe(setting.recipe)
     problem = _misfit(exhibit, setting)

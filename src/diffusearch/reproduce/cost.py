@@ -75,7 +75,7 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list
 
 def cost_of(run: PlannedRun, recipe: Recipe, rate: float, setting: Setting) -> Cost:
     """Record-passes of a run from its recipe and labels."""
-    from diffusearch.training.loop import total_steps
+    from diffusearch.training.state import total_steps
 
     count, guessed = 0, False
     if not recipe.optimiser.steps:
@@ -97,7 +97,7 @@ def _rows(path: Path) -> int:
 def records_per_second(recipe: Recipe, seconds: float) -> float:
     """Training speed of a recipe here: steps on random games for so long, at least one."""
     from diffusearch.training.loop import train
-    from diffusearch.training.recipe import SourceConfig
+    from diffusearch.training.tables import SourceConfig
 
     with tempfile.TemporaryDirectory() as folder:
         games = Path(folder) / "games.parquet"

@@ -56,8 +56,8 @@ class Stage(Enum):
 
 def resolved(run: PlannedRun, setting: Setting) -> Recipe:
     """The recipe of a run, with all changes."""
+    from diffusearch.training.named_recipes import find_recipe
     from diffusearch.training.recipe import load_recipe
-    from diffusearch.training.shelf import find_recipe
 
     return load_recipe(find_recipe(_base(run, setting)), _changes(run, setting))
 
@@ -122,8 +122,8 @@ def _base(run: PlannedRun, setting: Setting) -> str:
 
 def _changes(run: PlannedRun, setting: Setting) -> tuple[str, ...]:
     """All changes of the base recipe."""
+    from diffusearch.training.named_recipes import find_recipe
     from diffusearch.training.recipe import load_recipe
-    from diffusearch.training.shelf import find_recipe
 
     start = () if run.after is None else (f"start={setting.runs / run.after.name}",)
     changes = (f"name={run.name}", *start, *setting.settings, *own_settings(run, setting))
