@@ -17,7 +17,7 @@ from diffusearch.model.denoiser import Denoiser
 from diffusearch.run import Run
 from diffusearch.training.recipe import recipe_from_dict
 
-FLAGSHIP = {"grounded": True, "standing": True, "sight": 4}
+FLAGSHIP = {"residual_state": True, "board_features": True, "feature_width": 4}
 MIDDLE = "r3k2r/ppp2ppp/2n1bn2/3qp3/3P4/2N1PN2/PPP2PPP/R2QK2R w KQkq - 0 9"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 
@@ -40,7 +40,7 @@ def make_run() -> Callable[..., Run]:
         with torch.no_grad():
             for name, parameter in net.named_parameters():
                 parameter.mul_(3.0)  # opinions
-                if name == "sight.lines":
+                if name == "attack_features.lines":
                     torch.nn.init.normal_(parameter)
         return Run(recipe, net)
 
@@ -207,7 +207,7 @@ def test_unfolding_sees_what_priors_values_and_imagining_see(
             assert state.squares == (None if state.board else first.squares)
             assert state.log_probability >= found.log_probability - 1e-3  # there a reply was denoised as well
             assert (one.legal_mass, one.raw_legal) == (pytest.approx(found.legal_mass, abs=1e-5), found.raw_legal)
-    assert any(state.board is not None for one in seen for state in one.states.values()) == ("grounded" in options)
+    assert any(state.board is not None for one in seen for state in one.states.values()) == ("residual_state" in options)
     for own, one, whole in zip(narrow, narrowed, seen, strict=True):
         assert set(one.shares) == set(one.states) == set(own)
         assert sum(one.shares.values()) == pytest.approx(1.0)

@@ -143,7 +143,7 @@ def small(paradigm: str = "s-asa", horizon: int = 4) -> Run:
 
 def test_each_turn_is_the_models_own_decision_about_that_state() -> None:
     net, board = small(), chess.Board()
-    net.net.heads.linear["square"].weight.data.zero_()  # states are noise: let the copies decide
+    net.net.heads["square"].first.out.weight.data.zero_()  # states are noise: let the copies decide
     (found,) = net.imagine([board], TURNS)
     here = board
     for ply in found.line:

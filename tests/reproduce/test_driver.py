@@ -69,7 +69,7 @@ def table(*metrics: str) -> Exhibit:
     rows = (
         row("Direct", "x", Training("good")),
         row("Gaussian", "x", Training("bad", ("process.kind=gaussian",))),
-        Row("Autoregressive", "y:{absent},{good}", (Training("absent", ("loss.focal=1.0",)), Training("good"))),
+        Row("Autoregressive", "y:{absent},{good}", (Training("absent", ("loss.changed=2.0",)), Training("good"))),
     )
     return Exhibit("training", "Training methods", metrics, rows)
 
@@ -89,7 +89,7 @@ def test_rows_are_measured_or_come_with_the_command_that_is_missing(tmp_path: Pa
     assert "Table 5" in page
     assert "| Autoregressive | - | - | 27.39 |" in page
     assert f"diffusearch train paper-10k --out {setting.runs}/absent" in page
-    assert "--set loss.focal=1.0 --set optimiser.steps=5" in page
+    assert "--set loss.changed=2.0 --set optimiser.steps=5" in page
     assert page.count("--out") == 1
     assert (setting.out / "training.png").is_file()
     assert len(list((setting.out / "results").glob("*.json"))) == 4

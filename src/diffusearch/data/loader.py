@@ -31,12 +31,12 @@ class Batch:
     known: torch.Tensor  # [batch, variables] bool: whether the token is known (else no loss, always noised)
     legal: torch.Tensor  # [batch, moves + 1] bool: the root's legal moves in the layout's frame
     value: torch.Tensor  # [batch] int64: bin of the root's value, -1 if unknown
-    tried: torch.Tensor  # [batch] bool: the first move is not the oracle's, only the state behind it is to be learnt
+    random_move: torch.Tensor  # [batch] bool: the first move is random, only the state behind it is trained
 
     def truncated(self, layout: Layout) -> Batch:
         """The same records in the layout of a shorter horizon."""
         end = layout.variables
-        return Batch(self.tokens[:, :end], self.known[:, :end], self.legal, self.value, self.tried)
+        return Batch(self.tokens[:, :end], self.known[:, :end], self.legal, self.value, self.random_move)
 
 
 def source_rows(count: int, start: int, size: int, seed: Sequence[int]) -> npt.NDArray[np.int64]:

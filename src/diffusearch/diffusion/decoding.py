@@ -26,7 +26,7 @@ class Decoding:
     stop_confidence: float | None = None  # stop when every open variable is at least this likely
     film: bool = False  # keep every step
     line: bool = True  # whether the future behind the move is wanted; else it is left out where the move is the same
-    cache: bool = False  # compute only what is noised or newly fixed: faster, not exact (diffusearch.model.memory)
+    cache: bool = False  # compute only what is noised or newly fixed: faster, not exact (model/kv_cache.py)
     ahead: int | None = None  # with cache: how many noised places are computed for each that is fixed; None = all
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ carried over, or (remask) stand in line again with the likelihood that the model
 variable looks like is the process's affair (`Noise`): the mask, or a token drawn at random.
 
 Each step computes all places, or with `cache` (a choice that is faster and not exact) only those that are noised or
-were fixed in the last step: see `diffusearch.model.memory`.
+were fixed in the last step: see `diffusearch.model.kv_cache`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from diffusearch.diffusion.decoding import Decoding, choose, ease, first_move
 from diffusearch.model.denoiser import Denoiser
-from diffusearch.model.memory import Memory
+from diffusearch.model.kv_cache import KVCache
 from diffusearch.tokens.layout import Layout
 
 # Noised tokens [batch, targets] at time `now` (at now = after = T: none yet, all masks) -> as they are at time `after`.
@@ -98,7 +98,7 @@ def denoise(
     x = torch.cat([given, noised], dim=1)
     targets = layout.variables - fixed
     root = net.read_root(x, layout) if net.prefix else None
-    memory = Memory(net, layout, root, batch, decoding.ahead) if decoding.cache else None
+    cache = KVCache(net, layout, root, batch, decoding.ahead) if decoding.cache else None
     scores = torch.zeros(batch, targets)
     visible = torch.zeros(batch, targets, dtype=torch.bool)
     fixed_likelihood = torch.zeros(batch, targets, dtype=torch.float64)  # of each variable when it was fixed last
@@ -114,11 +114,11 @@ def denoise(
         if not running.any():
             break
         here = reach(layout, decoding, keep)
-        if memory is None:
+        if cache is None:
             hidden = net.hidden(x[:, : here.variables], here, root)
         else:
             due = keep - int(visible.sum(1).min())
-            hidden = memory.hidden(x, F.pad(visible, (fixed, 0), value=True), F.pad(scores, (fixed, 0)), due)
+            hidden = cache.hidden(x, F.pad(visible, (fixed, 0), value=True), F.pad(scores, (fixed, 0)), due)
         if value is None and net.root_value is not None:
             value = net.value_logits(hidden, here).float()
         tokens, log_likelihood, scores, move_logits = _predict(
@@ -139,7 +139,7 @@ def denoise(
             chosen |= ~doubtful.any(1, keepdim=True)
         chosen &= running[:, None]
         new = chosen & ~visible
-        if memory is not None and move is not None and bool(visible.any()) and bool(new[:, move].any()):
+        if cache is not None and move is not None and bool(visible.any()) and bool(new[:, move].any()):
             # what is kept may be old: the move is fixed after a look at everything
             whole = net.hidden(x, layout, root)
             token, likelihood, move_logits = _first(net, whole, layout, decoding, x, generator, allowed)
