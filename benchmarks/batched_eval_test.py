@@ -53,7 +53,7 @@ def run(paradigm: str, encoding: str) -> Run:
         encoding=encoding,
         patch=8 if compact else 1,
         head="squares" if compact else "vocabulary",
-        grounded=compact and paradigm != "s-a",
+        residual_state=compact and paradigm != "s-a",
         trunk=TrunkConfig(dropout=0.0, attention="prefix" if compact else "full"),
     )
     return Run(Recipe(model=model), Denoiser(model))

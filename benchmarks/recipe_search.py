@@ -34,7 +34,7 @@ RECIPES = Path(__file__).parent.parent / "recipes" / "flagship"
 RECORDS = 2048  # of validation
 COMMON = ("threads=1", "optimiser.batch=256", "optimiser.micro_batches=1", "optimiser.schedule=constant",
           "optimiser.warmup=10", "optimiser.steps=1000000", f"watch.validate_records={RECORDS}")  # fmt: skip
-BARE = ("model.grounded=false", "model.rights=false")
+PLAIN = ("model.residual_state=false",)
 
 
 def shape(layers: int, width: int, heads: int) -> tuple[str, ...]:
@@ -54,14 +54,11 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...], dict[str, tuple[str, ...]]]] = {
             "2 squares a place": ("model.patch=2", "optimiser.batch=128"),
             "1 square a place": ("model.patch=1", "optimiser.batch=64"),
             "the paper's encoding and head": (
-                "model.encoding=paper", "model.patch=1", "model.head=vocabulary", "model.standing=false",
-                "model.exposure=false", "model.sight=0", "model.trunk.attention=full", "data.mirror=false",
-                "optimiser.batch=64",
+                "model.encoding=paper", "model.patch=1", "model.head=vocabulary", "model.board_features=false",
+                "model.trunk.attention=full", "data.mirror=false", "optimiser.batch=64",
             ),
-            "no sight": ("model.sight=0",),
-            "no sight, no standing": ("model.sight=0", "model.standing=false", "model.exposure=false"),
-            "linear move head": ("model.head=typed", "model.standing=false", "model.exposure=false"),
-            "no exposure": ("model.exposure=false",),
+            "no board features": ("model.board_features=false",),
+            "linear move head": ("model.head=typed",),
             "softmax over all moves": ("loss.legal_root=false", "loss.legality=0.0"),
             "AdamW, 1e-3": ("optimiser.kind=adamw", "optimiser.rate=1e-3"),
             "Muon, 4e-3": ("optimiser.rate=4e-3",),
@@ -72,27 +69,22 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...], dict[str, tuple[str, ...]]]] = {
             "no average": ("optimiser.ema=0.0",),
             "no auxiliary value": ("model.root_value=false",),
             "no mirror": ("data.mirror=false",),
-            "RMSNorm, SwiGLU, QK-norm": (
-                "model.trunk.norm=rms", "model.trunk.mlp=swiglu", "model.trunk.qk_norm=true",
-            ),
-            "focal 1": ("loss.focal=1.0",),
         },
     ),
     "futures": (
         "diffusearch.toml",
         ("optimiser.ema=0.95",),
         {
-            "base: grounded, prefix, mixed horizons": (),
-            "not grounded, prefix": BARE,
-            "not grounded, full attention": (*BARE, "model.trunk.attention=full", "loss.root_policy=0.0"),
+            "base: residual state, prefix, mixed horizons": (),
+            "no residual state, prefix": PLAIN,
+            "no residual state, full attention": (*PLAIN, "model.trunk.attention=full", "loss.root_policy=0.0"),
             "always h = 4": ("horizons=[]",),
             "h = 1, 2, 4 alike": ("horizons=[0.34, 0.33, 0.0, 0.33]",),
             "h = 2 only": ("horizons=[0.0, 1.0]",),
             "linear lambda": ("loss.time_weight=linear",),
             "squares alike": ("loss.changed=1.0",),
             "states at full weight": ("loss.state=1.0",),
-            "nothing grows": ("loss.ply_by_ply=0.0",),
-            "focal 1": ("loss.focal=1.0",),
+            "no record ply by ply": ("loss.ply_by_ply=0.0",),
         },
     ),
 }  # fmt: skip

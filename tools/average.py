@@ -2,7 +2,7 @@
 
 python tools/average.py OUT RUN=SHARE [RUN=SHARE ...]
 
-A weight that some of the runs lack (a policy has no grounding) is the average over those that have it.
+A weight that some of the runs lack (a policy has no residual state) is the average over those that have it.
 """
 
 from __future__ import annotations

@@ -47,13 +47,6 @@ def test_hand_worked_example(tiny_layout) -> None:
     assert losses.by_type["die"] == pytest.approx((math.log(3.0) + math.log(4.0)) / 2)
 
 
-def test_focal_factor_by_hand(tiny_layout) -> None:
-    logits = {"coin": torch.tensor([[[0.0, math.log(3.0)]]]), "die": torch.zeros(1, 1, 3)}
-    noised = torch.tensor([[False, True, False]])
-    losses = cross_entropy(logits, batch_of([[0, 0, 0]]), tiny_layout, noised, torch.ones(1), LossConfig(focal=2.0))
-    assert float(losses.total) == pytest.approx(0.75**2 * math.log(4.0) / 2)
-
-
 class Table:
     """A denoiser given by a table: for every record x_t its own distributions, drawn once at random."""
 

@@ -7,7 +7,6 @@ from typing import Any
 import chess
 import pyarrow as pa
 import pytest
-from diffusearch.diffusion.imagination import Imagination
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.errors import UserError

@@ -1,4 +1,4 @@
-"""8-bit weights: close to the floats, a copy, and only the trunk."""
+"""8-bit weights: close to the floats, in a copy, and only in the trunk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from torch import nn
 
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.model.int8 import Int8Linear, int8
-from diffusearch.model.trunk import gelu
 
 
 def test_a_layer_is_within_its_rounding() -> None:
@@ -25,7 +24,7 @@ def test_a_layer_is_within_its_rounding() -> None:
     assert 0 < float(error) < float(bound)
 
 
-@pytest.mark.parametrize("kind", [{}, {"attention": "prefix", "grounded": True}])
+@pytest.mark.parametrize("kind", [{}, {"attention": "prefix", "residual_state": True}])
 def test_the_copy_is_close_and_the_net_untouched(
     make_net: Callable[..., Denoiser], some_tokens: Callable[..., torch.Tensor], kind: dict[str, object]
 ) -> None:
@@ -51,9 +50,3 @@ def test_how_many_blocks_stay_in_floats(
         rounded = [int8(net, floats).hidden(tokens, net.layout) for floats in (0, 1, 3)]
     errors = [float((exact - hidden).norm()) for hidden in rounded]
     assert errors[0] > errors[1] > errors[2] == 0
-
-
-def test_gelu_is_the_tanh_formula() -> None:
-    x = torch.linspace(-12, 12, 1001)
-    assert torch.allclose(gelu(x), nn.functional.gelu(x, approximate="tanh"), atol=1e-6)
-    assert torch.equal(x, torch.linspace(-12, 12, 1001))

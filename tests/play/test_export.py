@@ -35,7 +35,7 @@ def untrained(folder: Path, model: dict[str, Any]) -> Path:
         torch.manual_seed(0)
         net = Denoiser(recipe.model)
         for name, parameter in net.named_parameters():
-            if name.startswith(("sight.lines", "heads.standing.")):
+            if name.startswith(("attack_features.lines", "heads.action.policy_skip.")):
                 nn.init.normal_(parameter, std=0.3)
     (folder / "recipe.toml").write_text(recipe_text(recipe))
     save_tensors(folder / "weights.safetensors", dict(net.named_parameters()), {})
@@ -47,7 +47,7 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shape of the packaged model in small: everything that it has, and nothing that starts without effect."""
     trunk = {"layers": 1, "width": 32, "heads": 2, "attention": "prefix"}
     model = {"horizon": 2, "encoding": "compact", "patch": 8, "head": "squares", "root_value": True, "trunk": trunk}
-    model |= {"grounded": True, "rights": True, "standing": True, "exposure": True, "sight": 4}
+    model |= {"residual_state": True, "board_features": True, "feature_width": 4}
     return untrained(tmp_path_factory.mktemp("small"), model)
 
 
@@ -108,7 +108,7 @@ def test_another_model_is_seen(small_run: Path, exported: Path) -> None:
 
 
 def test_the_papers_shape_and_causal_attention_are_exported_too(tmp_path: Path) -> None:
-    trunk = {"layers": 1, "width": 16, "heads": 2, "attention": "causal", "norm": "rms", "positions": "rope"}
+    trunk = {"layers": 1, "width": 16, "heads": 2, "attention": "causal", "positions": "rope"}
     run = Run.load(untrained(tmp_path, {"paradigm": "s-a", "trunk": trunk}))
     export_onnx(run, tmp_path / "causal.onnx")
     onnx.checker.check_model(str(tmp_path / "causal.onnx"))

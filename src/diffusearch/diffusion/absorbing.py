@@ -1,6 +1,6 @@
-"""Absorbing diffusion: a variable is noised by becoming the mask, and stays so.
+"""Absorbing diffusion: a noised variable becomes the mask and stays masked.
 
-`Direct` prediction of the whole future is the same process with a single time step.
+Direct prediction of the whole future (`kind = "direct"`) is the same process with a single time step.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from torch import Tensor
 
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
+from diffusearch.diffusion.patterns import first_state, ply_by_ply, root_policy
 from diffusearch.diffusion.sampling import Sample, denoise
 from diffusearch.diffusion.schedule import draw_times, time_weight
-from diffusearch.diffusion.views import first_state, glance, newest
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
@@ -33,33 +33,41 @@ class Absorbing:
     def loss(
         self, net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, generator: torch.Generator
     ) -> tuple[Losses, Tensor]:
-        """The loss of a batch at random times, and the hidden states it was read from."""
-        # a lone variable has a loss only where it is noised, the same at every t: no record is wasted on it being clean
+        """The loss of a batch at random times, and the hidden states [batch, places, width] it was read from."""
+        # a single variable has a loss only where it is noised, the same at every t: no record is left clean
         full_noise = 1.0 if layout.predicted == 1 else config.full_noise
         t = draw_times(len(batch.tokens), self.timesteps, generator, full_noise)
-        x, noised = self.corrupt(batch.tokens, layout, t, generator)
-        masks, counted = torch.from_numpy(layout.sizes), noised
-        tried = batch.random_move[:, None]
-        if (config.ply_by_ply > 0 or bool(tried.any())) and layout.horizon > 1:
-            grown = (torch.rand((len(t), 1), generator=generator) < config.ply_by_ply) | tried
-            later, last = newest(layout, len(t), generator)
-            if bool(tried.any()):
-                behind, state = first_state(layout)
-                later, last = torch.where(tried, behind, later), torch.where(tried, state, last)
-            x = torch.where(grown, torch.where(later, masks, batch.tokens), x)
-            counted = torch.where(grown, last, noised)
-        unknown = ~batch.known  # noised whatever t is, and without loss
+        x, counted = self.corrupt(batch.tokens, layout, t, generator)
+        x, counted = self._patterns(x, counted, batch, layout, config, generator)
+        unknown = ~batch.known  # always masked, and without loss
         unknown[:, : layout.given_variables] = False
-        x = torch.where(unknown, masks, x)
+        x = torch.where(unknown, torch.from_numpy(layout.sizes), x)
         root = net.read_root(x, layout) if config.root_policy > 0 and net.prefix else None
         hidden = net.hidden(x, layout, root)
         lambdas = time_weight(config.time_weight, t, self.timesteps)
         losses = cross_entropy(net.logits(hidden, layout, tokens=x), batch, layout, counted, lambdas, config)
         if root is not None and layout.horizon > 1:
-            first = glance(net, batch, layout, config, root)
+            first = root_policy(net, batch, layout, config, root)
             losses.total = losses.total + config.root_policy * first.total / layout.predicted
-            losses.by_type["glance"], losses.action_hits = first.by_type["action"], first.action_hits
+            losses.by_type["root_policy"], losses.action_hits = first.by_type["action"], first.action_hits
         return losses, hidden
+
+    @staticmethod
+    def _patterns(
+        x: Tensor, counted: Tensor, batch: Batch, layout: Layout, config: LossConfig, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """Noised tokens and what counts in the loss, with other noising patterns in a share of the records."""
+        random_move = batch.random_move[:, None]
+        if not (config.ply_by_ply > 0 or bool(random_move.any())) or layout.horizon == 1:
+            return x, counted
+        count = len(x)
+        chosen = (torch.rand((count, 1), generator=generator) < config.ply_by_ply) | random_move
+        noised, last = ply_by_ply(layout, count, generator)
+        if bool(random_move.any()):
+            behind, state = first_state(layout)
+            noised, last = torch.where(random_move, behind, noised), torch.where(random_move, state, last)
+        patterned = torch.where(noised, torch.from_numpy(layout.sizes), batch.tokens)
+        return torch.where(chosen, patterned, x), torch.where(chosen, last, counted)
 
     def sample(
         self,

@@ -1,48 +1,52 @@
-"""Weighted cross-entropy of the noised variables: what every discrete process minimises."""
+"""The training loss of all discrete processes: weighted cross-entropy of the noised variables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from diffusearch.model.heads import Logits
+from diffusearch.ranges import Range
 from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
+
+Weight = Annotated[float, Range(low=0, high=1e6)]
+Share = Annotated[float, Range(low=0, high=1)]
 
 
 @dataclass(frozen=True)
 class LossConfig:
-    """What counts how much. Defaults are the paper's: every noised variable alike."""
+    """Weights of the loss terms. Defaults are the paper's: all noised variables have weight 1."""
 
-    time_weight: str = "linear"  # lambda_t: "constant", "reciprocal" or "linear" (paper)
-    action: float = 1.0  # weight of a move
-    state: float = 1.0  # weight of a variable of a state
-    changed: float = 1.0  # further factor for what is not as it would be if nothing had moved: squares, rights, clocks
-    value: float = 1.0  # weight of a value, and of the auxiliary value of the root
-    focal: float = 0.0  # exponent gamma of the token-level focal factor (1 - p)^gamma; 0 = off
-    legal_root: bool = False  # softmax of the first move over the root's legal moves only
-    raw_move: float = 0.1  # with legal_root: weight of the first move's loss over all moves, which teaches legality
-    legality: float = 0.0  # weight of -log of the share of legal moves in the softmax of the first move over all
-    full_noise: float = 0.0  # share of records trained at t = T
-    root_policy: float = 0.0  # weight of the first move from the root alone, with no future behind it (prefix)
-    ply_by_ply: float = 0.0  # share of records as the order "plies" meets them: all is clean but the last state or move
+    time_weight: Literal["constant", "reciprocal", "linear"] = "linear"  # lambda_t (paper: linear)
+    action: Weight = 1.0  # of a move
+    state: Weight = 1.0  # of a variable of a state
+    changed: Weight = 1.0  # further factor of state variables that are not as if nothing had moved
+    value: Weight = 1.0  # of a value variable, and of the auxiliary value of the root
+    legal_root: bool = False  # the first move's softmax is over the root's legal moves only
+    raw_move: Weight = 0.1  # with legal_root: of the first move's cross-entropy over all moves, which trains legality
+    legality: Weight = 0.0  # of -log of the probability of legal moves in the first move's softmax over all moves
+    full_noise: Share = 0.0  # share of records trained at t = T
+    root_policy: Weight = 0.0  # of the first move with no future behind it (prefix attention; diffusion/patterns.py)
+    ply_by_ply: Share = 0.0  # share of records with only the last state or move noised, as in the order "plies"
 
 
 @dataclass
 class Losses:
-    """The loss to minimise, and for the log the mean cross-entropy of noised variables by type."""
+    """The loss to minimise, and the mean cross-entropy of noised variables by type for the log."""
 
     total: Tensor
     by_type: dict[str, float]
-    action_hits: float = 0.0  # share of first moves that the arg-max gets right where they were noised
+    action_hits: float = 0.0  # share of noised first moves whose arg-max is right
 
 
 def variable_weights(batch: Batch, layout: Layout, config: LossConfig) -> Tensor:
-    """[batch, variables]: the weight of each variable's cross-entropy, 0 where it is not known."""
+    """The weight [batch, variables] of each variable's cross-entropy, 0 where it is not known."""
     weights = torch.tensor(
         [{"action": config.action, "value": config.value}.get(kind, config.state) for kind in layout.types]
     )
@@ -92,7 +96,5 @@ def cross_entropy(
         each = F.cross_entropy(scores.flatten(0, 1), target.flatten(), reduction="none").view_as(target)
         each = torch.where(seen, each, 0.0)
         by_type[group.type] = float(each.detach().sum() / seen.sum().clamp(min=1))
-        if config.focal > 0:
-            each = each * (1.0 - torch.exp(-each.detach())) ** config.focal
         total = total + (each * weight).sum()
     return Losses(total / (count * layout.predicted), by_type, hits)

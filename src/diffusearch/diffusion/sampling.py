@@ -21,7 +21,7 @@ from torch import Tensor
 
 from diffusearch.diffusion.decoding import Decoding, choose, ease, first_move, gumbel
 from diffusearch.model.denoiser import Denoiser
-from diffusearch.model.memory import Memory
+from diffusearch.model.kv_cache import KVCache
 from diffusearch.tokens.layout import Layout
 
 # Noised tokens [batch, targets] at time `now` (at now = after = T: none yet, all masks) -> as they are at time `after`.
@@ -107,7 +107,7 @@ def denoise(
     x = torch.cat([given, noised], dim=1)
     targets = layout.variables - fixed
     root = net.read_root(x, layout) if net.prefix else None
-    memory = Memory(net, layout, root, batch, decoding.ahead or None) if decoding.cache else None
+    cache = KVCache(net, layout, root, batch, decoding.ahead or None) if decoding.cache else None
     scores = torch.zeros(batch, targets)
     visible = torch.zeros(batch, targets, dtype=torch.bool)
     fixed_likelihood = torch.zeros(batch, targets, dtype=torch.float64)  # of each variable when it was fixed last
@@ -125,11 +125,11 @@ def denoise(
             break
         running = ~done
         here = reach(layout, decoding, keep)
-        if memory is None:
+        if cache is None:
             hidden = net.hidden(x[:, : here.variables], here, root)
         else:
             due = keep - int(visible.sum(1).min())
-            hidden = memory.hidden(x, F.pad(visible, (fixed, 0), value=True), F.pad(scores, (fixed, 0)), due)
+            hidden = cache.hidden(x, F.pad(visible, (fixed, 0), value=True), F.pad(scores, (fixed, 0)), due)
         if value is None and net.root_value is not None:
             value = net.value_logits(hidden, here).float()
         tokens, log_likelihood, scores, move_logits = _predict(
@@ -151,7 +151,7 @@ def denoise(
             doubtful = (log_likelihood < math.log(decoding.stop_confidence)) & ~(visible & decoding.keeps)
             chosen |= ~doubtful.any(1, keepdim=True)
         new = (chosen & ~visible if decoding.keeps else chosen) & running[:, None]
-        if memory is not None and move is not None and bool(visible.any()) and bool(new[:, move].any()):
+        if cache is not None and move is not None and bool(visible.any()) and bool(new[:, move].any()):
             # cached places may be old: the move is fixed after a call that computes everything
             whole = net.hidden(x, layout, root)
             token, likelihood, move_logits = _first(net, whole, layout, decoding, x, generator, allowed)

@@ -1,4 +1,4 @@
-"""What looks at a square: the lines of the board, read right; nothing at the start; enough to learn what a check is."""
+"""Attack features: lines and jumps of the board; zero at the start; enough to learn what a check is."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import torch.nn.functional as F
 
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.process import make_process
-from diffusearch.errors import UserError
-from diffusearch.model.denoiser import Denoiser, ModelConfig
-from diffusearch.model.sight import Sight, between
+from diffusearch.model.board_features.attacks import AttackFeatures
+from diffusearch.model.board_features.lines import joined_squares
+from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens import moves, states
 from diffusearch.tokens.layout import layout
 
@@ -24,30 +24,30 @@ def codes(board: chess.Board) -> torch.Tensor:
     return torch.from_numpy(states.board_row(board, board.turn)[None, :64].astype(np.int64))
 
 
-def loud(patch: int = 8) -> Sight:
+def random_features(patch: int = 8) -> AttackFeatures:
     torch.manual_seed(0)
-    sight = Sight(layout("s-a", 1, "compact", patch), 16, 4)
-    torch.nn.init.normal_(sight.lines)
-    return sight
+    features = AttackFeatures(layout("s-a", 1, "compact", patch), 16, 4)
+    torch.nn.init.normal_(features.lines)
+    return features
 
 
-def test_squares_between_are_those_of_the_rules_of_geometry() -> None:
-    source, target, inside = between()
-    assert len(source) == 1792  # 1456 ways of a queen, 336 of a knight
+def test_the_squares_between_two_squares() -> None:
+    source, target, between = joined_squares()
+    assert len(source) == 1792  # 1456 of a queen, 336 of a knight
     for pair in range(len(source)):
         want = set(chess.SquareSet.between(int(source[pair]), int(target[pair])))
-        assert set(np.flatnonzero(inside[:, pair]).tolist()) == want
+        assert set(np.flatnonzero(between[:, pair]).tolist()) == want
 
 
 @pytest.mark.parametrize("patch", [1, 2, 4, 8])
 def test_a_square_sees_along_open_lines_and_through_one_piece(patch: int) -> None:
-    sight = loud(patch)
+    features = random_features(patch)
     near = layout("s-a", 1, "compact", patch)
     place = near.place_of[chess.A1]
 
     def seen(pieces: str) -> torch.Tensor:
         with torch.no_grad():
-            seen: torch.Tensor = sight(codes(chess.Board(f"{pieces} w - - 0 1")))[0, place]
+            seen: torch.Tensor = features(codes(chess.Board(f"{pieces} w - - 0 1")))[0, place]
         return seen
 
     nothing = seen("8/8/8/8/8/8/8/R7")
@@ -55,42 +55,42 @@ def test_a_square_sees_along_open_lines_and_through_one_piece(patch: int) -> Non
     assert not torch.equal(nothing, clear)
     if patch == 1:  # a larger place also sees from its other squares
         assert not torch.equal(one, seen("8/8/8/8/8/8/P7/R7"))  # the rook behind the pawn: an x-ray
-        assert torch.allclose(two, seen("8/8/8/8/8/P7/P7/R7"))  # behind two nothing
-        assert torch.allclose(seen("8/8/8/8/8/8/4k3/R7"), nothing)  # no line, no knight's way
+        assert torch.allclose(two, seen("8/8/8/8/8/P7/P7/R7"), rtol=1e-4, atol=1e-5)  # beyond two: nothing
+        assert torch.allclose(seen("8/8/8/8/8/8/4k3/R7"), nothing, rtol=1e-4, atol=1e-5)  # no line, no knight's jump
 
 
-def test_a_place_hears_its_own_squares_only_and_knows_them_apart() -> None:
-    sight = loud()
+def test_a_place_reads_its_own_squares_and_tells_them_apart() -> None:
+    features = random_features()
 
-    def heard(pieces: str) -> torch.Tensor:
+    def vectors_of(pieces: str) -> torch.Tensor:
         with torch.no_grad():
-            heard: torch.Tensor = sight(codes(chess.Board(f"{pieces} w - - 0 1")))[0]
-        return heard
+            vectors: torch.Tensor = features(codes(chess.Board(f"{pieces} w - - 0 1")))[0]
+        return vectors
 
     # four pieces in the corner; what is added beyond them is seen through no line but the second rank and the long ones
-    corner = heard("8/8/8/8/8/7p/7p/4pppN")
-    other = heard("8/8/8/8/8/7p/7p/4ppNp")
+    corner = vectors_of("8/8/8/8/8/7p/7p/4pppN")
+    other = vectors_of("8/8/8/8/8/7p/7p/4ppNp")
     assert (corner != other).any(-1).tolist()[:3] == [True, True, True]
-    walled = heard("8/8/8/8/8/5ppp/5ppp/5ppN")
-    bishop = heard("8/8/8/8/8/5ppp/5ppp/5ppB")  # behind two walls: only near ranks can tell
+    walled = vectors_of("8/8/8/8/8/5ppp/5ppp/5ppN")
+    bishop = vectors_of("8/8/8/8/8/5ppp/5ppp/5ppB")  # behind two walls: only near ranks can tell
     assert (walled != bishop).any(-1).tolist() == [True, True, True, False, False, False, False, False]
-    west, east = heard("8/8/8/8/8/8/8/N7"), heard("8/8/8/8/8/8/8/7N")
+    west, east = vectors_of("8/8/8/8/8/8/8/N7"), vectors_of("8/8/8/8/8/8/8/7N")
     assert not torch.allclose(west[2], east[2])  # the same ways, other squares of the rank
 
 
-def test_it_starts_as_nothing_and_learns_from_there(make_net: Callable[..., Denoiser]) -> None:
-    net, plain = (make_net(horizon=2, patch=8, attention="prefix", sight=sight) for sight in (4, 0))
-    plain.load_state_dict({name: w for name, w in net.state_dict().items() if not name.startswith("sight.")})
+def test_they_start_at_zero(make_net: Callable[..., Denoiser]) -> None:
+    net, plain = (make_net(horizon=2, patch=8, attention="prefix", board_features=on) for on in (True, False))
+    plain.load_state_dict({name: w for name, w in net.state_dict().items() if name in plain.state_dict()})
     tokens = torch.zeros(2, net.layout.variables, dtype=torch.int64)
     tokens[:, :64] = codes(chess.Board())
     assert torch.equal(net(tokens)["action"], plain(tokens)["action"])
-    assert net.sight is not None
+    assert net.attack_features is not None
     with torch.no_grad():
-        net.sight.lines += 0.1
+        net.attack_features.lines += 0.1
     assert not torch.equal(net(tokens)["action"], plain(tokens)["action"])
 
 
-def test_it_learns_what_a_check_is() -> None:
+def test_they_learn_what_a_check_is() -> None:
     chance = random.Random(3)
     inputs, checks, board = [], [], chess.Board()
     while len(inputs) < 1800:
@@ -104,27 +104,21 @@ def test_it_learns_what_a_check_is() -> None:
             checks.append(board.is_check())
     rows, wanted = torch.stack(inputs), torch.tensor(checks, dtype=torch.int64)
     torch.manual_seed(0)
-    sight = Sight(layout("s-a", 1, "compact", 8), 2, 8)
-    optimiser = torch.optim.Adam(sight.parameters(), 0.03)
+    features = AttackFeatures(layout("s-a", 1, "compact", 8), 2, 8)
+    optimiser = torch.optim.Adam(features.parameters(), 0.03)
     for step in range(90):
         part = slice(step % 7 * 200, step % 7 * 200 + 200)
         optimiser.zero_grad()
-        F.cross_entropy(sight(rows[part]).sum(1), wanted[part]).backward()
+        F.cross_entropy(features(rows[part]).sum(1), wanted[part]).backward()
         optimiser.step()
-    right = (sight(rows[1400:]).sum(1).argmax(-1) == wanted[1400:]).float().mean()
+    right = (features(rows[1400:]).sum(1).argmax(-1) == wanted[1400:]).float().mean()
     assert right > 0.8
 
 
-@pytest.mark.parametrize("sight", [8, -1])
-def test_the_paper_s_encoding_and_negative_numbers_are_refused(sight: int) -> None:
-    with pytest.raises(UserError, match=f"sight = {sight}"):
-        ModelConfig(sight=sight).check()
-
-
-def test_a_net_that_speaks_token_by_token_sees_the_same(make_net: Callable[..., Denoiser]) -> None:
-    net = make_net(paradigm="s-a", horizon=1, patch=8, attention="causal", sight=4)
-    assert net.sight is not None
-    torch.nn.init.normal_(net.sight.lines)
+def test_autoregressive_decoding_reads_the_same_features(make_net: Callable[..., Denoiser]) -> None:
+    net = make_net(paradigm="s-a", horizon=1, patch=8, attention="causal", board_features=True)
+    assert net.attack_features is not None
+    torch.nn.init.normal_(net.attack_features.lines)
     given = torch.from_numpy(states.board_row(chess.Board(), chess.WHITE)[None].astype(np.int64))
     record = torch.cat([given, torch.tensor([[len(moves.MOVES) + 1]])], dim=1)
     process, decoding = make_process("autoregressive", 1), Decoding(legal=False)
@@ -132,4 +126,4 @@ def test_a_net_that_speaks_token_by_token_sees_the_same(make_net: Callable[..., 
     assert sample.raw_move_logits is not None
     with torch.inference_mode():
         wanted = net(record)["action"][0, 0]
-    assert torch.allclose(sample.raw_move_logits[0], wanted, atol=1e-5)
+    assert torch.allclose(sample.raw_move_logits[0], wanted, rtol=1e-4, atol=1e-5 * float(wanted.abs().max()))

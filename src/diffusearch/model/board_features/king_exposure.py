@@ -1,0 +1,105 @@
+"""King exposure: move scores from the pieces that would attack the mover's king after the move.
+
+Most illegal moves that look possible leave the mover's king in check: the piece was pinned, or a check had to be
+answered. An attack on a king comes from the first piece on one of its eight lines or from a knight's jump away. A move
+changes these in few ways: a piece steps into a line, or leaves it and opens it, or the king itself moves. Each move is
+scored by the sum of one number for each piece that its king would meet: by line, adjacent or farther, and piece. The
+numbers start at zero and are learned: the board after a move is geometry, which piece gives check on which line is not
+given. (En passant removes a second piece, which is ignored here.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from diffusearch.model.board_features.lines import CODES
+from diffusearch.model.tables import LEARNING_RATE_MULTIPLIER
+from diffusearch.tokens import moves
+from diffusearch.tokens.states import OWN_KING
+
+_OUTSIDE = 64  # a square off the board, always empty
+_LINES = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))  # rank, file; sideways first
+_JUMPS = ((2, 1), (2, -1), (-2, 1), (-2, -1), (1, 2), (1, -2), (-1, 2), (-1, -2))
+_CASTLES = ((0, 2), (0, -2))  # the king's steps in castling, along the first two lines
+
+
+def _steps(steps: tuple[tuple[int, int], ...]) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    """The square [65, steps] one step away from each square."""
+    ranks, files = np.divmod(np.arange(64), 8)
+    out = np.full((65, len(steps)), _OUTSIDE)
+    for index, (rank, file) in enumerate(steps):
+        inside = (ranks + rank >= 0) & (ranks + rank < 8) & (files + file >= 0) & (files + file < 8)
+        out[:64, index] = np.where(inside, (ranks + rank) * 8 + files + file, _OUTSIDE)
+    return out
+
+
+class KingExposure(nn.Module):
+    """Squares of the compact encoding from the mover's side -> scores of moves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines = nn.Parameter(torch.zeros(len(_LINES) * 2 * CODES, 1))
+        self.jumps = nn.Parameter(torch.zeros(CODES, 1))
+        step = _steps(_LINES)
+        rays = np.empty((65, len(_LINES), 7), dtype=np.int64)  # the squares of each line, nearest first
+        rays[..., 0] = step
+        for far in range(1, 7):
+            rays[..., far] = step[rays[..., far - 1], np.arange(len(_LINES))]
+        line = np.full((65, 65), -1)  # the line from one square that contains the other, -1: none
+        for index in range(len(_LINES)):
+            line[np.arange(65)[:, None], rays[:, index]] = index
+        line[:, _OUTSIDE] = -1
+        along = line[:64, moves.SOURCE] == line[:64, moves.TARGET]  # [king's square, move]: the move stays on one line
+        self.rays: Tensor
+        self.jumped: Tensor
+        self.around: Tensor
+        self.along: Tensor
+        self.source: Tensor
+        self.target: Tensor
+        for name, array in (
+            ("rays", rays),
+            ("jumped", _steps(_JUMPS)),
+            ("around", _steps((*_LINES, *_CASTLES))),
+            ("along", along),
+            ("source", moves.SOURCE),
+            ("target", moves.TARGET),
+        ):
+            self.register_buffer(name, torch.from_numpy(array), persistent=False)
+
+    def forward(self, squares: Tensor) -> Tensor:
+        """Codes [batch, 64] of a1..h8 from the mover's side -> scores [batch, 1968]."""
+        count = squares.shape[0]
+        king = (squares == OWN_KING).to(torch.int32).argmax(1)
+        board = F.pad(squares.masked_fill(squares == OWN_KING, 0), (0, 1))  # a king that steps back blocks no line
+        stands = torch.cat([king[:, None], self.around[king]], dim=1)  # [batch, 11]: it stays, steps or castles
+        rays = self.rays[stands]  # [batch, 11, lines, 7]
+        codes = board.gather(1, rays.flatten(1)).view_as(rays)
+        first = (codes > 0).to(torch.int32).argmax(-1, keepdim=True)  # 0 on an empty line, where the code is 0
+        lines = self._line(codes.gather(-1, first)[..., 0], first[..., 0] == 0)  # [batch, 11, lines]
+        pieces = board.gather(1, self.jumped[stands].flatten(1))
+        jumps = LEARNING_RATE_MULTIPLIER * F.embedding(pieces, self.jumps).view(count, -1, 8)
+        exposure = lines.sum(-1) + jumps.sum(-1)  # [batch, 11]
+        here, steps, castles = exposure[:, :1], exposure[:, 1:9], exposure[:, 9:]
+        castles = castles + here + steps[:, :2]  # castling out of, through and into check
+        zeros = exposure.new_zeros(count, 65)
+        king_moves = zeros.scatter(1, stands[:, 1:], torch.cat([steps, castles], dim=1))
+
+        # moves of other pieces: the target closes a line or captures an attacker, the source opens a line
+        ray, nearest = rays[:, 0], first[:, 0]  # [batch, lines, 7] and [batch, lines, 1]
+        reached = lines[:, 0, :, None] * (torch.arange(7, device=ray.device) <= nearest)
+        closed = zeros.scatter_add(1, ray.flatten(1), reached.flatten(1))
+        closed = closed.scatter_add(1, self.jumped[king], jumps[:, 0])
+        behind = codes[:, 0].scatter(-1, nearest, 0)
+        second = behind.gather(-1, (behind > 0).to(torch.int32).argmax(-1, keepdim=True))[..., 0]
+        opens = self._line(second, torch.zeros_like(second, dtype=torch.bool)) - lines[:, 0]
+        opened = zeros.scatter(1, ray.gather(-1, nearest)[..., 0], opens)
+        others = here - closed[:, self.target] + opened[:, self.source] * ~self.along[king]
+        return torch.where(self.source == king[:, None], king_moves[:, self.target], others)
+
+    def _line(self, codes: Tensor, adjacent: Tensor) -> Tensor:
+        """The numbers [batch, ..., lines] of the first pieces on the lines."""
+        rows = (torch.arange(len(_LINES), device=codes.device) * 2 + adjacent) * CODES + codes
+        return LEARNING_RATE_MULTIPLIER * F.embedding(rows, self.lines)[..., 0]
