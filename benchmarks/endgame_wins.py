@@ -3,8 +3,8 @@
     python benchmarks/endgame_wins.py --agent search [--agent 'diffusearch?steps=1'] [--each 4] [--out wins.json]
 
 Positions are drawn at random from a seed, the stronger side to move; Stockfish (depth 18) keeps those that are won:
-mate in sight, or 5 pawns ahead for pawn endings. The defender is `stockfish:nodes=1000`. Drawn: stalemate, repetition, fifty
-moves, dead positions. Called again with the same --out, finished games are not played again.
+mate in sight, or 5 pawns ahead for pawn endings. The defender is `stockfish:nodes=1000`. Stalemate, repetition, fifty
+moves and dead positions are draws. Called again with the same --out, finished games are not played again.
 """
 
 from __future__ import annotations
