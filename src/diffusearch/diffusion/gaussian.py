@@ -95,7 +95,7 @@ class Gaussian:
         root = token_vectors(net, given, layout)
         z = torch.randn((batch, layout.variables - fixed, root.shape[-1]), generator=generator).to(root.device)
         likelihood = torch.zeros(masks.shape, dtype=torch.float64)
-        frames = [SampleFrame(x.clone(), torch.zeros(x.shape))] if film else []
+        frames = [SampleFrame(x.clone(), F.pad(torch.zeros(masks.shape), (fixed, 0), value=1.0))] if film else []
         moves = raw_moves = value = None
         grid = time_grid(decoding.steps, self.timesteps)
         for now, after in pairwise(grid):
