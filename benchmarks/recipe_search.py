@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from diffusearch.diffusion.roots import masked
 
 from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Records
-from diffusearch.diffusion.roots import masked
 from diffusearch.training.processes import World
 from diffusearch.training.recipe import Recipe, load_recipe
 from diffusearch.training.sources import open_sources
