@@ -1,4 +1,4 @@
-"""Positions for measuring only: records that meet one, anywhere and from either side, are not learnt from."""
+"""Held-out positions: records that have one as root or in the future, in either frame, are left out."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_comes_after_the_horizon_or_with_other_rights_is_kept(tmp_path: Pat
     assert len(HeldOut([far, bare]).spared_by(whole)) == len(HeldOut([]).spared_by(whole)) == len(whole) == 1
 
 
-def test_the_looking_glass_only_where_nobody_may_castle(tmp_path: Path) -> None:
+def test_mirrored_positions_only_where_nobody_may_castle(tmp_path: Path) -> None:
     mirrored = chess.Board(ENDGAME).transform(chess.flip_horizontal)
     castling = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
     whole = records(tmp_path / "records", Line(ENDGAME, ["e2e4"]), Line(castling, ["a1a8"]))

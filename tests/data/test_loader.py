@@ -1,4 +1,4 @@
-"""From records to batches: every record once an epoch, exact shares, a true looking glass, tokens that decode back."""
+"""From records to batches: every record once an epoch, exact shares, exact mirroring, tokens that decode back."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import chess
 import numpy as np
 import pytest
 
-from diffusearch.data.loader import Mixture, mirrored, source_rows, tokenise
+from diffusearch.data.loader import Mixture, mirrored, source_rows
 from diffusearch.data.records import Line, Records, replay, write_records
 from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
+from diffusearch.tokens.batch import tokenise
 from diffusearch.tokens.layout import layout
 
 
@@ -116,7 +117,7 @@ def legal_set(packed: np.ndarray) -> set[int]:
     return set(np.flatnonzero(np.unpackbits(packed, bitorder="little")).tolist())
 
 
-def test_the_looking_glass_is_a_symmetry_of_chess() -> None:
+def test_mirroring_is_a_symmetry_of_chess() -> None:
     """The mirrored record is what replaying the mirrored game gives, its legal moves included."""
     lines = [line for line in random_lines(150, 9) if chess.Board(line.fen).castling_rights == 0]
     lines.append(Line("8/8/8/8/3pP3/8/8/k1K5 b - e3 0 50", ["d4e3", "c1d1"]))

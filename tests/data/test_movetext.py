@@ -9,12 +9,12 @@ import pytest
 
 from diffusearch.data import pgn
 from diffusearch.data.filters import HeaderFilter, number, rating_of
-from diffusearch.data.games import entries
 from diffusearch.data.label_run import LabelRun, label_games
 from diffusearch.data.labelling import LabelSettings
 from diffusearch.data.movetext import NESTING, Broken, main_words
 from diffusearch.data.pgn import GAME_CHARACTERS, GAME_PLIES, first_game
 from diffusearch.data.plan import Choice
+from diffusearch.data.source_games import entries
 
 SIZE = GAME_CHARACTERS - 1000
 # Text -> the reason for which it is broken, None where it is a game without moves.

@@ -12,9 +12,11 @@ import chess
 import numpy as np
 import pytest
 
-from diffusearch.data.records import LEGAL_BYTES, UNKNOWN, Line, Records, legal_bits, replay, write_records
+from diffusearch.data.records import Line, Records, legal_bits, replay, write_records
 from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
+from diffusearch.tokens.moves import LEGAL_BYTES
+from diffusearch.tokens.values import UNKNOWN
 
 WHITE_MATES = Line("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 4 4", ["f3f7"], [127])
 BLACK_MATES = Line("rnbqkbnr/pppp1ppp/8/4p3/6P1/5P2/PPPPP2P/RNBQKBNR b KQkq - 0 2", ["d8h4"], [127])

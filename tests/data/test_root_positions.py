@@ -6,8 +6,8 @@ import chess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diffusearch.data.games import SourceGame
 from diffusearch.data.root_positions import PositionSet, choose, position_key, split_of
+from diffusearch.data.source_games import SourceGame
 
 
 def game(moves: str, **more: object) -> SourceGame:

@@ -15,11 +15,11 @@ import pytest
 from diffusearch.data import pgn
 from diffusearch.data.check import check
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import entries
 from diffusearch.data.labelled import SCORED, read_labelled, scored_moves
 from diffusearch.data.records import Line, replay
 from diffusearch.data.scores import action_wins
 from diffusearch.data.shards import SCHEMA
+from diffusearch.data.source_games import entries
 from diffusearch.data.streams import open_text
 from diffusearch.tokens import moves
 

@@ -14,8 +14,8 @@ import zstandard
 
 from diffusearch.data import streams
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import entries
 from diffusearch.data.pgn import Broken
+from diffusearch.data.source_games import entries
 from diffusearch.data.streams import LINE_BYTES, open_text, read_table
 from diffusearch.errors import UserError
 

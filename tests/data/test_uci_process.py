@@ -1,4 +1,4 @@
-"""The engine is not trusted: whatever it does wrong is noticed, retried once, then recorded with its reason."""
+"""Engine faults of every kind: each is noticed, retried once, then recorded with its reason."""
 
 from __future__ import annotations
 

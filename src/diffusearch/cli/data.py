@@ -55,11 +55,11 @@ def label(
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from diffusearch.data.filters import HeaderFilter
-    from diffusearch.data.games import is_puzzles
     from diffusearch.data.label_run import LabelRun, label_games
     from diffusearch.data.labelling import LabelSettings
     from diffusearch.data.oracle import OracleSettings
     from diffusearch.data.plan import Choice
+    from diffusearch.data.source_games import is_puzzles
     from diffusearch.data.uci_process import SearchBudget, find_engine
 
     if future is None:  # the solution of a puzzle is its label; the moves of a human game are not

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import SourceGame, entries
 from diffusearch.data.pgn import Broken
 from diffusearch.data.records import Records
+from diffusearch.data.source_games import SourceGame, entries
 from diffusearch.errors import UserError
 from diffusearch.tokens.states import CASTLING, CLOCK, Rows, board_row, looking_glass
 

@@ -61,9 +61,13 @@ def main_words(movetext: str) -> str:
 def strange_word(movetext: str) -> str | None:
     """The first word of the main line that looks like a move and is none, e.g. a move in another language.
 
-    python-chess skips such words or reads a part of them: it reads the German Sf3 as the pawn move f3.
+    python-chess skips such words or reads a part of them: it reads the German Sf3 as the pawn move f3. A movetext
+    that is nested too deeply has no main line and so no such word.
     """
-    return strange_among(main_words(movetext))
+    try:
+        return strange_among(main_words(movetext))
+    except Broken:
+        return None
 
 
 def strange_among(words: str) -> str | None:

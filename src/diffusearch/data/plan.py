@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import Dropped, SourceEntry, entries
 from diffusearch.data.pgn import Broken
 from diffusearch.data.root_positions import PositionSet, RootPosition, choose, position_key
+from diffusearch.data.source_games import Dropped, SourceEntry, entries
 from diffusearch.errors import UserError
 
 # Names of counts; broken and dropped games have "broken: reason" and "dropped: bound".

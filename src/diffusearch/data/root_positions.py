@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import chess
 
-from diffusearch.data.games import SourceGame
+from diffusearch.data.source_games import SourceGame
 
 SPLITS = ("train", "validation", "test")
 _SHARES = {"test": 5, "validation": 5}  # per cent of the games; the rest is for training

@@ -59,7 +59,7 @@ class SearchBudget:
 
 
 @dataclass(frozen=True)
-class Variation:
+class AnalysedLine:
     """One line of analysis."""
 
     score: Score  # of the root, side to move's view
@@ -72,7 +72,7 @@ class Analysis:
     """The result of a search: the best move and the variations by rank."""
 
     best: str  # UCI, or "(none)"
-    variations: tuple[Variation, ...]
+    variations: tuple[AnalysedLine, ...]
 
 
 def find_engine(path: str | None) -> str:
@@ -182,7 +182,7 @@ class UciEngine:
             self._buffer += chunk
 
 
-def _variations(lines: list[str], multipv: int) -> tuple[Variation, ...]:
+def _variations(lines: list[str], multipv: int) -> tuple[AnalysedLine, ...]:
     """The last line of analysis on each first move, by rank. A search that is cut off may end on a bound of the score.
 
     Lines are told apart by their first move, not by rank: two moves may exchange their ranks from line to line.
@@ -196,7 +196,7 @@ def _variations(lines: list[str], multipv: int) -> tuple[Variation, ...]:
     return tuple(_variation(line) for _, line in sorted(last.values(), key=lambda ranked: ranked[0]))
 
 
-def _exact_variations(lines: list[str]) -> tuple[Variation, ...]:
+def _exact_variations(lines: list[str]) -> tuple[AnalysedLine, ...]:
     """The last exact score of each first move, the deepest first, moves of equal depth by rank.
 
     A move that only has bounds of its score comes with the last of them, after all others.
@@ -223,7 +223,7 @@ def _number(pattern: re.Pattern[str], line: str, default: int) -> int:
     return int(found.group(1)) if found else default
 
 
-def _variation(line: str) -> Variation:
+def _variation(line: str) -> AnalysedLine:
     try:
         words = line.split()
         kind, amount = words[words.index("score") + 1 : words.index("score") + 3]
@@ -231,6 +231,6 @@ def _variation(line: str) -> Variation:
         nodes = int(words[words.index("nodes") + 1]) if "nodes" in words else 0
         if abs(int(amount)) > LARGEST or not nodes >= 0:
             raise EngineFault("unreadable analysis")
-        return Variation(score, tuple(words[words.index("pv") + 1 :]), min(nodes, 2**31 - 1))
+        return AnalysedLine(score, tuple(words[words.index("pv") + 1 :]), min(nodes, 2**31 - 1))
     except ValueError as error:
         raise EngineFault("unreadable analysis") from error

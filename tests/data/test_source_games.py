@@ -9,8 +9,8 @@ import pytest
 import zstandard
 
 from diffusearch.data.filters import HeaderFilter
-from diffusearch.data.games import Dropped, SourceGame, entries
 from diffusearch.data.pgn import Broken
+from diffusearch.data.source_games import Dropped, SourceGame, entries
 from diffusearch.errors import UserError
 
 PUZZLES = """PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes
