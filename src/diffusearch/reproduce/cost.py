@@ -75,7 +75,7 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list
 
 def cost_of(run: PlannedRun, recipe: Recipe, rate: float, setting: Setting) -> Cost:
     """Record-passes of a run from its recipe and labels."""
-    from diffusearch.training.loop import total_steps
+    from diffusearch.training.state import total_steps
 
     count, guessed = 0, False
     if not recipe.optimiser.steps:
