@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,8 @@ def test_an_untrained_future_has_all_its_rows(tiny_run: Path, tmp_path: Path) ->
 
 def test_search_carries_both_recipes(tiny_run: Path, tmp_path: Path) -> None:
     labelled = Path(__file__).parents[1] / "fixtures" / "labelled"
-    text = f"mcts:{tiny_run},{tiny_run}?simulations=4"
+    other = shutil.copytree(tiny_run, tmp_path / "other")
+    text = f"mcts:{tiny_run},{other}?simulations=4"
     words = ["eval", "latency", "--agent", text, "--data", str(labelled), "--limit", "2", "--json"]
     result = json.loads(CliRunner().invoke(app, [*words, "--out", str(tmp_path)]).stdout)
     assert {part: recipe["name"] for part, recipe in result["recipe"].items()} == {"policy": "tiny", "value": "tiny"}

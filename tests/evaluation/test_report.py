@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from diffusearch.cli import app
 from diffusearch.errors import UserError
-from diffusearch.evaluation import crosstable
+from diffusearch.evaluation import charts, crosstable
 from diffusearch.evaluation.games import GameRules
 from diffusearch.evaluation.intervals import Share
 from diffusearch.evaluation.paper import paper_figure, paper_name, paper_tables
@@ -129,6 +129,29 @@ def test_other_rows_are_told_apart(tmp_path: Path) -> None:
         (row,) = [line for line in page.split("## Actions by phase")[0].splitlines() if line.startswith(f"| {name} |")]
         assert f"| {figure} [" in row
         assert page.count(f"| {name} |") == 2  # in the table by phase too
+
+
+def test_agents_are_compared_pairwise_where_their_rows_are_kept(tmp_path: Path) -> None:
+    write(tmp_path, actions("s-a", 1, 4), actions("search", 3, 4))
+    row = {"kind": "actions", "agent_hash": "x", "fen": "f", "answer": "e2e4", "move": "e2e4"}
+    for agent, outcomes in (("s-a", "1000"), ("search", "1110")):
+        rows = [row | {"agent": agent, "id": str(i), "right": one == "1"} for i, one in enumerate(outcomes)]
+        (tmp_path / f"{agent}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    page = report(tmp_path)[0].read_text()
+    assert "## Agents pairwise, on the same rows" in page
+    (line,) = [line for line in page.splitlines() if line.startswith("| s-a | search |")]
+    assert "| 4 | +50.0 [" in line
+    assert line.endswith("| 2 | 0 | 0.5 |")
+
+
+def test_curves_are_lines_with_intervals_in_the_order_of_x(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[Any] = []
+    monkeypatch.setattr(charts, "_line", lambda axis, xs, shares, colour, label: lines.append((label, xs, shares)))
+    shares = {"b": share(2, 4), "a": share(1, 4), "z": share(3, 4)}
+    points = {"b": ("one", 20.0), "a": ("one", 1.0), "absent": ("one", 5.0), "z": ("two", 1.0)}
+    picture = charts.curves(shares, points, {"absent": 41.31}, "steps")
+    assert picture.startswith(b"\x89PNG")
+    assert lines == [("one", [1.0, 20.0], [share(1, 4), share(2, 4)]), ("two", [1.0], [share(3, 4)])]
 
 
 def test_folders_without_results_and_broken_files_are_named(tmp_path: Path) -> None:

@@ -72,10 +72,9 @@ def test_elo_comes_from_a_tournament_of_the_rows(trained: Setting) -> None:
     assert "tournament/tournament.json" in write_page(table("elo"), made, trained).read_text()
 
 
-def test_cases_are_drawn(trained: Setting, puzzles: Path) -> None:
-    without = replace(trained, actions=None)  # the runs' held-out file is part of their recipes
-    rows = tuple(replace(one, runs=(), agent="s-a") for one in table("cases").rows[1:2])
-    made = make(replace(table("cases"), rows=rows), replace(without, puzzles=puzzles))
+def test_cases_are_drawn(setting: Setting, puzzles: Path, tmp_path: Path) -> None:
+    own = replace(setting, puzzles=puzzles, runs=tmp_path / "runs", train=True)  # with the puzzles held out
+    made = make(replace(table("cases"), rows=table("cases").rows[1:2]), own)
     assert [file.name for file in made.files] == ["case-hard.svg"]
     assert "Without future: " in made.files[0].read_text()
 

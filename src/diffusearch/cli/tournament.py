@@ -74,11 +74,13 @@ def tournament(
 
     from diffusearch.evaluation import crosstable
     from diffusearch.evaluation import tournament as event
+    from diffusearch.evaluation.figures import require_matplotlib
     from diffusearch.evaluation.games import GameRules
     from diffusearch.evaluation.openings import read_book
     from diffusearch.evaluation.session import finish, progress_bar, recipes_of
     from diffusearch.files import write_whole
 
+    require_matplotlib()  # the crosstable is drawn after the last game
     names = [name for text in (*agents, *(more or ())) for name in text.split()]
     held = _anchor(anchor, names)
     lines = read_book(book)

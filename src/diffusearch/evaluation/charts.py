@@ -63,18 +63,24 @@ def futures_lines(result: dict[str, Any]) -> bytes:
 
 
 def latency_points(result: dict[str, Any]) -> bytes:
-    """Accuracy against milliseconds a move."""
+    """Accuracy against milliseconds a move; rows of one agent with other options are joined by a line."""
     figure, axis = new_figure(1, 1, size=(7, 4.5))
+    families: dict[str, list[dict[str, Any]]] = {}
     for row in result["rows"]:
-        share, (low, high) = row["accuracy"], row["interval"]
-        axis.errorbar(
-            row["milliseconds"]["median"],
-            100 * share,
-            yerr=[[100 * (share - low)], [100 * (high - share)]],
-            fmt="o",
-            capsize=3,
-            label=row["agent"],
-        )
+        families.setdefault(row["agent"].partition("?")[0], []).append(row)
+    for name, rows in families.items():
+        rows.sort(key=lambda row: float(row["milliseconds"]["median"]))
+        shares = [row["accuracy"] for row in rows]
+        low = [100 * (share - row["interval"][0]) for share, row in zip(shares, rows, strict=True)]
+        high = [100 * (row["interval"][1] - share) for share, row in zip(shares, rows, strict=True)]
+        times = [row["milliseconds"]["median"] for row in rows]
+        axis.errorbar(times, [100 * share for share in shares], yerr=[low, high], fmt="o-", capsize=3, label=name)
+        for row, time in zip(rows, times, strict=True):
+            options = row["agent"].partition("?")[2]
+            if options:
+                axis.annotate(
+                    options, (time, 100 * row["accuracy"]), fontsize=7, xytext=(4, 4), textcoords="offset points"
+                )
     axis.set_xscale("log")
     axis.set_xlabel("milliseconds a move, batch 1 (median)")
     axis.set_ylabel("actions, %")

@@ -43,7 +43,7 @@ def _score(counts: list[int], itself: bool) -> str:
 
 
 def notes(result: dict[str, Any]) -> list[str]:
-    """What a reader must know beside the table."""
+    """The notes under the table."""
     rules = result["rules"]
     referee = (
         f"won games adjudicated by {rules['referee']} at {rules['sure']} for {rules['patience']} plies"

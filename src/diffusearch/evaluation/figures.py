@@ -1,4 +1,4 @@
-"""matplotlib without a screen and without global state; an optional dependency."""
+"""matplotlib figures for files: no display, no global state. matplotlib is an optional dependency."""
 
 from __future__ import annotations
 

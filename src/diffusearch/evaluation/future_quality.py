@@ -102,7 +102,7 @@ def _ended(one: Imagination) -> bool:
 def random_positions(count: int, seed: int, plies: tuple[int, int] = (8, 80)) -> list[LabelledPosition]:
     """Positions of uniformly random legal games, without labels.
 
-    Boards of human games are easy to imagine by habit; here only the rules help (out of distribution on purpose).
+    They are out of distribution on purpose: a model that knows only common positions of human games fails here.
     """
     dice = random.Random(seed)
     positions: list[LabelledPosition] = []

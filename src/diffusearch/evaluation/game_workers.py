@@ -1,4 +1,4 @@
-"""Where games are played: in this process, in several processes, or on a Ray cluster. All give the same games."""
+"""Plays groups of games in this process, in several processes, or on a Ray cluster, with the same results."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _here(tasks: Sequence[Task]) -> Iterator[list[Played]]:
 
 
 def _one_thread() -> None:
-    """Several processes with several threads each would only get in each other's way."""
+    """One thread a process: more would compete for the same cores."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
 

@@ -13,14 +13,14 @@ Z95 = 1.959963984540054  # the normal quantile that leaves 2.5 % in each tail
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:
-    """The 95 % Wilson score interval of a share; it stays inside [0, 1] and is honest near both ends."""
+    """The 95 % Wilson score interval of a share; it stays inside [0, 1], also for shares near 0 and 1."""
     if n <= 0:
-        return (0.0, 1.0)  # nothing was seen, so nothing is excluded
+        return (0.0, 1.0)  # no data excludes nothing
     share = hits / n
     middle = share + Z95**2 / (2 * n)
     half = Z95 * math.sqrt(share * (1 - share) / n + Z95**2 / (4 * n**2))
     scale = 1 + Z95**2 / n
-    # at the ends the two terms cancel exactly on paper, in floating point only nearly
+    # at 0 and n the two terms cancel exactly; floating point leaves a remainder
     low = 0.0 if hits == 0 else (middle - half) / scale
     high = 1.0 if hits == n else (middle + half) / scale
     return (low, high)
@@ -70,7 +70,7 @@ def percentile_interval(samples: np.ndarray, share: float = 0.95) -> tuple[float
 
 @dataclass(frozen=True)
 class Share:
-    """So many hits among n, as every table here shows it."""
+    """Hits among n trials."""
 
     hits: int
     n: int

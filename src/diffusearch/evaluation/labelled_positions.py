@@ -1,4 +1,4 @@
-"""Labelled test positions: a board, the oracle's line, and what is known about where it came from."""
+"""Labelled test positions: the board, the oracle's line, the ply, the players' rating, the scores of all moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON that every measurement leaves behind: what was run, on what, by which code, and what came out."""
+"""The JSON result of a measurement: command, agent, data, code version, and figures."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def provenance(
     }
 
 
-# What sets the rows of a result apart: the value of it that does not, how it stands in file names, and in words.
+# Options that choose the rows of a result: the default value, the part of the file name, the words.
 _APART = {
     "split": (None, "-{}", "split {}"),
     "skip": (0, "-skip{}", "behind row {}"),

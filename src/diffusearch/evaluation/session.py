@@ -1,4 +1,4 @@
-"""What all eval verbs share: build the agent, show progress on stderr, stamp and save the result."""
+"""What all eval verbs share: progress on stderr, provenance, saving the result."""
 
 from __future__ import annotations
 

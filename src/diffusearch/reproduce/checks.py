@@ -63,8 +63,10 @@ def check_base(exhibit: Exhibit, setting: Setting) -> None:
 
 
 def _misfit(exhibit: Exhibit, setting: Setting) -> str | None:
-    """Which run is impossible with the base, and why; None if all are possible."""
+    """Which run is impossible with the base, and why; None if all that use the base are possible."""
     for run in exhibit.runs:
+        if run.recipe:
+            continue  # a recipe of its own
         try:
             resolved(run, setting)
         except UserError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,15 +97,16 @@ def _rows(path: Path) -> int:
 def records_per_second(recipe: Recipe, seconds: float) -> float:
     """Training speed of a recipe here: steps on random games for so long, at least one."""
     from diffusearch.training.loop import train
-    from diffusearch.training.tables import SourceConfig
+    from diffusearch.training.recipe import load_recipe, recipe_text
 
     with tempfile.TemporaryDirectory() as folder:
         games = Path(folder) / "games.parquet"
         _write_games(games, recipe.model.horizon)
-        data = replace(recipe.data, sources=(SourceConfig(path=str(games)),), held_out=(), validation="", cache="")
-        optimiser = replace(recipe.optimiser, batch=BATCH, micro_batches=1, steps=1)
-        small = replace(recipe, data=data, optimiser=optimiser, start="")
-        training = train(small, Path(folder) / "run")  # the first step warms up
+        whole = Path(folder) / "recipe.toml"
+        whole.write_text(recipe_text(recipe))
+        data = (f"data.sources=[{{path='{games}'}}]", "data.held_out=[]", "data.validation=''", "data.cache=''")
+        small = (f"optimiser.batch={BATCH}", "optimiser.micro_batches=1", "optimiser.steps=1", "start=''")
+        training = train(load_recipe(whole, (*data, *small)), Path(folder) / "run")  # the first step warms up
         began, steps = time.perf_counter(), 0
         while steps == 0 or time.perf_counter() - began < seconds:
             training.take_step()
