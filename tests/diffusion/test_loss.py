@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from diffusearch.data.loader import Batch, tokenise
 from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.autoregressive import Autoregressive
@@ -20,6 +19,7 @@ from diffusearch.diffusion.multinomial import Multinomial
 from diffusearch.diffusion.process import make_process
 from diffusearch.diffusion.schedule import alpha, time_weight
 from diffusearch.errors import UserError
+from diffusearch.tokens.batch import Batch, tokenise
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 

@@ -8,13 +8,13 @@ import chess
 import pytest
 import torch
 
-from diffusearch.data.loader import Batch, tokenise
 from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.loss import LossConfig
 from diffusearch.diffusion.patterns import first_state, ply_by_ply, root_policy
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.batch import Batch, tokenise
 from diffusearch.tokens.layout import Layout, layout
 
 

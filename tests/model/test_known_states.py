@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Line, replay
 from diffusearch.model.known_states import known_states
 from diffusearch.tokens import states
+from diffusearch.tokens.batch import tokenise
 from diffusearch.tokens.layout import layout
 
 FEN = "r3k2r/pppq1ppp/2n2n2/3pp3/1b1PP1b1/2N2N2/PPPQ1PPP/R3K2R {} KQkq - 7 30"

@@ -10,12 +10,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Line, replay
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.model.residual_state import CastlingTable
 from diffusearch.tokens import moves, states
+from diffusearch.tokens.batch import tokenise
 
 FEN = "r3k2r/pppq1ppp/2n2n2/3pp3/1b1PP1b1/2N2N2/PPPQ1PPP/R3K2R {} KQkq - 7 30"
 

@@ -8,10 +8,10 @@ import chess
 import numpy as np
 import pytest
 
-from diffusearch.data.loader import tokenise
 from diffusearch.data.records import Line, replay
 from diffusearch.errors import UserError
 from diffusearch.tokens import moves
+from diffusearch.tokens.batch import tokenise
 from diffusearch.tokens.layout import PARADIGMS, Layout, layout
 
 ALL = list(itertools.product(PARADIGMS, ("paper", "compact"), (1, 2, 4, 8), (1, 2, 4)))
