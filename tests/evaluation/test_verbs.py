@@ -69,6 +69,30 @@ def test_puzzles(run: Any, puzzle_file: Callable[..., Path]) -> None:
     assert "mate-tolerant" in run("eval", "puzzles", "--agent", "o", "--data", puzzle_file()).stdout
 
 
+def test_rows_are_written_and_compared(
+    run: Any, labelled: Callable[..., Path], puzzle_file: Callable[..., Path], oracle: Any
+) -> None:
+    words = ("--data", labelled(), "--rows-out")
+    assert run("eval", "actions", "--agent", "o", *words, "a.jsonl").exit_code == 0
+    oracle.name, oracle.answers = "other", {}
+    assert run("eval", "actions", "--agent", "o", *words, "b.jsonl").exit_code == 0
+    result = json.loads(run("compare", "a.jsonl", "b.jsonl", "--json").stdout)
+    assert (result["n"], result["agents"], result["only_second_right"]) == (4, ["table", "other"], 0)
+    assert result["difference"] == -result["only_first_right"] / 4 < 0
+    assert "another agent" in str(run("eval", "actions", "--agent", "o", *words, "a.jsonl").exception)
+    assert run("eval", "puzzles", "--agent", "o", "--data", puzzle_file(), "--rows-out", "p.jsonl").exit_code == 0
+    assert "one metric" in str(run("compare", "a.jsonl", "p.jsonl").exception)
+
+
+def test_a_result_that_cannot_be_written_is_refused_before_the_agent_is_asked(
+    run: Any, labelled: Callable[..., Path], oracle: Any
+) -> None:
+    Path("file").write_text("")
+    done = run("eval", "actions", "--agent", "o", "--data", labelled(), "--out", "file/out")
+    assert "cannot be written" in str(done.exception)
+    assert oracle.batches == []
+
+
 def test_latency_rows(run: Any, labelled: Callable[..., Path]) -> None:
     done = run("eval", "latency", "--agent", "o", "--data", labelled(), "--sweep", "steps=1,2", "--json")
     result = json.loads(done.stdout)

@@ -126,7 +126,7 @@ def test_a_run_costs_its_record_passes(setting: Setting) -> None:
     recipe = resolved(GOOD, setting)
     cost = cost_of(GOOD, recipe, rate=4.0, setting=setting)
     assert (cost.passes, cost.guessed) == (2 * 8, False)
-    assert cost.hours == pytest.approx(16 / 4 / 3600)
+    assert cost.core_hours == pytest.approx(16 / 4 / 3600)
     in_epochs = replace(setting, settings=("optimiser.steps=0", "optimiser.epochs=2"))
     assert cost_of(GOOD, resolved(GOOD, in_epochs), 1.0, in_epochs).passes == pytest.approx(2 * 305, abs=8)
     absent = replace(in_epochs, settings=(*in_epochs.settings, "data.sources=[{path='nowhere'}]"))
@@ -153,7 +153,7 @@ def test_a_plan_names_rows_runs_and_hours(setting: Setting, tmp_path: Path) -> N
     assert "steps: Steps (Figure 3 (right))" in text
     assert "a, 10k: diffusearch:{good}" in text
     assert "good: not begun; 16 record-passes" in text
-    assert "training here, one process:" in text
+    assert "training on this machine:" in text
     trained(fresh.runs / "good", 2)
     assert "good: trained" in "\n".join(plan_lines(one, fresh))
 

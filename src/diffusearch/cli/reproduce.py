@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 def reproduce(
     name: Annotated[str, typer.Argument(help="An exhibit; `list` names all with their place in the paper.")],
-    plan: Annotated[bool, typer.Option("--plan", help="Print rows, runs and training time here, then stop.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Print rows, runs and their core-hours, then stop.")] = False,
     actions: Annotated[Path | None, typer.Option("--actions", help="Labelled test positions.")] = None,
     puzzles: Annotated[Path | None, typer.Option("--puzzles", help="Test puzzles.")] = None,
     runs: Annotated[Path, typer.Option("--runs", help="Folder of the trained runs.")] = Path("runs/paper"),

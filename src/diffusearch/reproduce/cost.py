@@ -1,6 +1,7 @@
-"""What an exhibit contains and costs: its rows, its runs, and their training time on this machine.
+"""What an exhibit contains and costs: its rows, its runs, and their training time on this machine in core-hours.
 
-The time comes from a calibration: each kind of model takes a few training steps on random games, for about a second.
+The time comes from a calibration: each kind of model takes a few training steps on random games, for about a second of
+processor time.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ class Cost:
     """The training that a run still needs."""
 
     passes: int  # records seen, with repetitions
-    rate: float  # records a second on this machine
+    rate: float  # records a processor second on this machine
     guessed: bool  # whether the number of records is the paper's, because the labels are missing
 
     @property
-    def hours(self) -> float:
+    def core_hours(self) -> float:
         return self.passes / self.rate / 3600
 
 
@@ -61,13 +62,13 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list
         if key not in rates:
             rates[key] = records_per_second(recipe, seconds)
         cost = cost_of(run, recipe, rates[key], setting)
-        total, guessed = total + cost.hours, guessed or cost.guessed
+        total, guessed = total + cost.core_hours, guessed or cost.guessed
         most = "at most " if recipe.watch.patience else ""
         lines.append(
             f"  {run.name}: {stage.value}; {most}{cost.passes:,} record-passes at {cost.rate:.3g} a second = "
-            f"{cost.hours:.3g} hours"
+            f"{cost.core_hours:,.2f} core-hours"
         )
-    lines.append(f"training here, one process: {total:.3g} hours in all")
+    lines.append(f"training on this machine: {total:,.2f} core-hours in all")
     if guessed:
         lines.append("Some labelled sets do not exist yet: their records are taken to be as many as in the paper.")
     return lines
@@ -107,11 +108,11 @@ def records_per_second(recipe: Recipe, seconds: float) -> float:
         data = (f"data.sources=[{{path='{games}'}}]", "data.held_out=[]", "data.validation=''", "data.cache=''")
         small = (f"optimiser.batch={BATCH}", "optimiser.micro_batches=1", "optimiser.steps=1", "start=''")
         training = train(load_recipe(whole, (*data, *small)), Path(folder) / "run")  # the first step warms up
-        began, steps = time.perf_counter(), 0
-        while steps == 0 or time.perf_counter() - began < seconds:
+        began, steps = time.process_time(), 0
+        while steps == 0 or time.process_time() - began < seconds:
             training.take_step()
             steps += 1
-        return BATCH * steps / (time.perf_counter() - began)
+        return BATCH * steps / (time.process_time() - began)
 
 
 def _write_games(path: Path, horizon: int, count: int = 4 * BATCH) -> None:
