@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import tomli_w
 import torch
-from diffusearch.run import Run
 from safetensors.torch import save_file
 
+from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.recipe import recipe_from_dict
 
@@ -65,12 +65,9 @@ def old_run(folder: Path, **changes: Any) -> dict[str, torch.Tensor]:
     for key, value in changes.items():
         table, _, name = key.partition("_")
         values[table][name] = value
-    plain = {
-        key: value
-        for key, value in OLD["model"].items()
-        if key not in ("standing", "exposure", "sight", "grounded", "rights")
-    }
-    plain["trunk"] = {key: value for key, value in TRUNK.items() if key not in ("norm", "mlp", "qk_norm")}
+    gone = ("standing", "exposure", "sight", "grounded", "rights", "norm", "mlp", "qk_norm")
+    plain = {key: value for key, value in OLD["model"].items() if key not in gone}
+    plain["trunk"] = {key: value for key, value in TRUNK.items() if key not in gone}
     torch.manual_seed(0)
     net = Denoiser(recipe_from_dict({"model": plain | NEW_MODEL}).model)
     weights = {name: torch.randn_like(w).to(torch.float16) for name, w in net.named_parameters()}
