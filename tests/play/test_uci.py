@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 import chess
 import pytest
-from diffusearch.diffusion.imagination import Imagination
+from diffusearch.inference.imagination import Imagination
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.errors import UserError

@@ -7,14 +7,14 @@ from rich.console import Console
 
 from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
-from diffusearch.play.puzzles import Puzzle, puzzles
+from diffusearch.play.puzzles import PagePuzzle, puzzles
 from diffusearch.play.terminal import beside, board_lines, film_frames, imagined_boards, summary
 from diffusearch.play.thoughts import squares_of, thought_of
 
 FIRST = 1  # the puzzle that is shown unless another is asked for
 
 
-def chosen(number: int) -> Puzzle:
+def chosen(number: int) -> PagePuzzle:
     """A packaged puzzle by its number, from 1, easiest first."""
     every = puzzles()
     if not 1 <= number <= len(every):

@@ -41,7 +41,7 @@ def beside(boards: Sequence[list[Text]]) -> Group:
 
 def named(ply: LinePly) -> str:
     """A ply's move as a player writes it; one that cannot be played where it stands is in brackets."""
-    return ply.san or (f"({ply.uci})" if ply.uci else "end")
+    return ply.san or f"({ply.uci})"
 
 
 def numbered(line: Iterable[LinePly], root: chess.Board) -> str:
