@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
 from diffusearch.play.server import config, create_app, listen
 from diffusearch.play.thoughts import squares_of
+
+sys.path.append(str(Path(__file__).parent))  # for uci_talk.py, which several tests import
 
 PLIES = 4
 STEPS = 8

@@ -14,11 +14,11 @@ from fastapi.testclient import TestClient
 
 from diffusearch.errors import UserError
 from diffusearch.play.api import Service
-from diffusearch.play.puzzles import puzzles
 from diffusearch.play.opponents import Opponents
+from diffusearch.play.puzzles import puzzles
+from diffusearch.play.request_limits import MAX_BODY
 from diffusearch.play.server import create_app, listen
 from diffusearch.play.work_queue import WorkQueue
-from diffusearch.play.request_limits import MAX_BODY
 
 FOOLS_MATE = ["f2f3", "e7e5", "g2g4", "d8h4"]
 

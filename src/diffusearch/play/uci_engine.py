@@ -231,10 +231,11 @@ class UciEngine:
         """The full decision of an agent that spends denoising steps: as many as are wanted and fit into the time."""
         seconds, latest = self._time_left(pending) or (None, None)
         full = Strength(self.options.number("Strength")).effort(self.options.number("Steps"))
-        nodes = sys.maxsize if pending.go.nodes is None else pending.go.nodes - pending.evaluations
-        most = next((steps for steps in range(full, 0, -1) if agent.work(steps) <= nodes), 0)
-        steps = most if seconds is None else self._speed.steps_within(seconds, most, agent.work, latest)
         lines = self.options.number("MultiPV")
+        nodes = sys.maxsize if pending.go.nodes is None else pending.go.nodes - pending.evaluations
+        nodes -= lines if lines > 1 or pending.moves else 0  # the scores of the moves
+        most = next((steps for steps in range(full, 0, -1) if lines * agent.work(steps) <= nodes), int(lines > 1))
+        steps = most if seconds is None else self._speed.steps_within(seconds, most, agent.work, latest)
         if seconds is not None and board.legal_moves.count() == 1:
             return  # with the speed as it is: one look says little about evaluations in a batch
         if steps <= 1 if seconds is not None else steps == 0 or (steps == 1 == lines):
