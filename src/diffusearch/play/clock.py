@@ -14,8 +14,11 @@ from dataclasses import dataclass
 # A game is expected to last this many more moves when the clock does not say. Small enough to use the time of a
 # normal game, large enough that a long endgame is still played on the increment.
 MOVES_EXPECTED = 30
-# A first look, and before the flag a fallback move, must remain affordable for this many more moves.
+# A first look must remain affordable for this many more moves.
 RESERVE = 100
+# Fallback moves must remain affordable up to this move of the game, and for at least so many more.
+LONG_GAME = 90
+LEAST_TURNS = 50
 # A move may overrun its plan by this factor before the deadline cuts it off ...
 OVERRUN = 3.0
 # ... but one move never takes more than this share of what is left on the clock.
@@ -43,12 +46,13 @@ class MoveBudget:
     flag: float
 
 
-def budget(clock: Clock, overhead: float, least: float = 0.0, turn: float = 0.0) -> MoveBudget:
+def budget(clock: Clock, overhead: float, least: float = 0.0, turn: float = 0.0, played: int = 0) -> MoveBudget:
     """The budget of one move.
 
     `overhead` is what the way to the GUI and back may cost at most, `least` the cost of a first look. Where the
     increment does not pay for it, time for RESERVE of them is put aside before the rest is shared out. `turn` is the
-    cost of a move without the network: RESERVE of these are put aside before the flag.
+    cost of a move without the network: time for the moves that may still come in a game with `played` moves behind it
+    is put aside before the flag.
     """
     moves = min(MOVES_EXPECTED, clock.moves_to_go or MOVES_EXPECTED)
     later = min(RESERVE, (clock.moves_to_go or RESERVE + 1) - 1)
@@ -60,7 +64,8 @@ def budget(clock: Clock, overhead: float, least: float = 0.0, turn: float = 0.0)
     largest = usable * (LARGEST_SHARE if moves > 1 else 0.8)  # the last move before the control may use nearly all
     optimum = min(share, largest)
     left = max(0.0, clock.remaining - overhead)
-    flag = min(LAST_SHARE * left, max(0.0, left - later * max(0.0, turn - clock.increment)))
+    turns = min(later, max(LEAST_TURNS, LONG_GAME - played))
+    flag = min(LAST_SHARE * left, max(0.0, left - turns * max(0.0, turn - clock.increment)))
     return MoveBudget(optimum, min(OVERRUN * optimum, largest), flag)
 
 
@@ -74,12 +79,16 @@ def fixed(seconds: float, overhead: float) -> MoveBudget:
 
 
 class Lag:
-    """What a move costs on our clock beside thinking: the pipe, the scheduler and the GUI, measured from the clocks."""
+    """What a move without the network costs on our clock: the pipe, the scheduler, the GUI and the fallback move.
 
-    PRIOR = 0.003
+    It is measured from the clocks that the GUI sends, so it holds what the engine itself cannot see.
+    """
+
+    PRIOR = 0.006
     WEIGHT = 0.2  # of the newest measurement
-    OWN = 0.003  # seconds of a fallback move itself
+    OWN = 0.003  # seconds of a fallback move itself, where a move of the network was measured
     LARGEST = 1.0  # a longer one is an adjournment, not a lag
+    MARGIN = 1.25
 
     def __init__(self) -> None:
         self.mean = self.PRIOR
@@ -90,8 +99,8 @@ class Lag:
 
     @property
     def turn(self) -> float:
-        """The cost of a move without the network."""
-        return self.mean + self.OWN
+        """Seconds to plan with for a move without the network."""
+        return self.MARGIN * self.mean
 
 
 class Speed:

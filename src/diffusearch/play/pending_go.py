@@ -15,7 +15,7 @@ from collections.abc import Callable
 import chess
 
 from diffusearch.agents.base import Decision
-from diffusearch.play.clock import MoveBudget, budget, fixed
+from diffusearch.play.clock import Lag, MoveBudget, budget, fixed
 from diffusearch.play.uci_words import Go, allowed_moves, bestmove_line, info_line
 
 NO_TIME = "info string No time for the network: this is a fallback move."
@@ -36,6 +36,7 @@ class PendingGo:
         self.best: Decision | None = None
         self.evaluations = 0  # positions evaluated so far
         self.answered = threading.Event()
+        self.fell_back = False  # answered by a fallback move
         self.sent = 0.0  # when it was answered
         self.timers: list[threading.Timer] = []
         self.moves: tuple[chess.Move, ...] = () if board is None else allowed_moves(board, go.searchmoves)  # () = all
@@ -51,10 +52,10 @@ class PendingGo:
         if self.go.movetime is not None:
             return fixed(self.go.movetime / 1000, self.overhead)
         clock = self.go.clock(self.board.turn)
-        return None if clock is None else budget(clock, self.overhead, least, turn)
+        return None if clock is None else budget(clock, self.overhead, least, turn, len(self.board.move_stack) // 2)
 
     def lag_since(self, earlier: PendingGo) -> float | None:
-        """Seconds that the last move cost on the clock beside our own thinking; None if the clocks do not tell.
+        """Seconds that the last move cost on the clock without the network; None if the clocks do not tell.
 
         Both must be moves of the same side in the same game, two plies apart, under the same time control.
         """
@@ -68,7 +69,8 @@ class PendingGo:
             or self.board.move_stack[: max(0, len(self.board.move_stack) - 2)] != (earlier.board.move_stack[:plies])
         ):
             return None
-        lag = before.remaining + before.increment - now.remaining - (earlier.sent - earlier.began)
+        whole = before.remaining + before.increment - now.remaining
+        lag = whole if earlier.fell_back else whole - (earlier.sent - earlier.began) + Lag.OWN
         return lag if lag >= 0 else None
 
 
@@ -114,7 +116,7 @@ class Answers:
         lines: list[str] = []
         board = pending.board
         if pending.best is None and not pending.finished and not pending.over and board is not None:
-            pending.best = self._fallback(pending)
+            pending.best, pending.fell_back = self._fallback(pending), True
             seconds = time.monotonic() - pending.began
             lines = [NO_TIME, info_line(board, pending.best, 1, seconds, pending.evaluations, show_wdl=False)]
         self.say(*lines, bestmove_line(board or chess.Board(), pending.best))

@@ -87,6 +87,8 @@ class UciEngine:
             if self._jobs.qsize() > _BACKLOG:
                 before.answered.wait(_PATIENCE)  # only a flood comes here, never a conversation
         self._answers.add(pending)
+        if self._agent is not None and not pending.held and self._too_late(pending):
+            return  # answered here, because waking the worker would cost time
         self._set_timers(pending)  # already here: the worker may still be busy with an earlier `go`
         self._jobs.put(lambda: self._think(pending))
 
