@@ -73,7 +73,6 @@ async def while_connected(gone: Callable[[], Awaitable[None]], work: Coroutine[A
         return working.result()
     finally:
         watching.cancel()
-        if not working.done():
-            working.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await working
+        working.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await working  # its outcome was given back above, or nobody wants it
