@@ -1,4 +1,4 @@
-"""What the API shows of a decision: true counts, the recorded film, the searched moves; draw offers, loading, review."""
+"""What the API shows of a decision: counts, the recorded film, the searched moves; draw offers, loading, review."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_a_review_shows_values_and_the_largest_mistakes() -> None:
     assert [one["loss"] for one in review["moves"]] == pytest.approx([0.0, 0.0, 0.4, 0.0])
     assert review["mistakes"] == [2]
     mistake = review["moves"][2]
-    assert (mistake["side"], mistake["best"]["san"], mistake["ply"]) == ("white", "Ba6", 2)
+    assert (mistake["side"], mistake["best"]["san"], mistake["ply"]) == ("white", "a3", 2)
     assert chess.Board(review["moves"][3]["fen"]).is_checkmate()
 
 
