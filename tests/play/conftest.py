@@ -12,10 +12,10 @@ from pathlib import Path
 import chess
 import pytest
 import uvicorn
-from diffusearch.inference.imagination import Frame, Imagination, Ply
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.errors import UserError
+from diffusearch.inference.imagination import Frame, Imagination, Ply
 from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
 from diffusearch.play.server import config, create_app, listen

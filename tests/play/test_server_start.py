@@ -9,9 +9,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from diffusearch.agents.text import cut
 
-from diffusearch.agents.build import PLAYERS
+from diffusearch.agents.build import KINDS
 from diffusearch.agents.options import read
 from diffusearch.agents.spec import AgentSpec
 from diffusearch.errors import UserError
@@ -46,7 +45,7 @@ def test_an_unbuilt_page_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_every_level_is_a_text_that_agents_understand(opponent: Opponent) -> None:
     for level in opponent.levels:
         spec = AgentSpec.parse(level.text)
-        read(PLAYERS[spec.word].options, spec.options, level.text)  # raises on unknown options and values
+        read(KINDS[spec.word].options, spec.options, level.text)  # raises on unknown options and values
 
 
 def test_own_agents_come_first_and_are_filmed() -> None:

@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from diffusearch.agents.base import Agent, Candidate, Decision, Limits, SearchReport
-from diffusearch.diffusion.imagination import Frame, Imagination, Ply
+from diffusearch.inference.imagination import Frame, Imagination, Ply
 from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
 from diffusearch.play.schemas import Rating

@@ -42,7 +42,7 @@ def test_isready_builds_the_agent(talk: Talk, gated: GatedAgent) -> None:
     talk.send("isready")
     talk.until("readyok")
     assert talk.built == ["mock"]
-    assert all(limits.steps == 1 for limits in gated.asked)
+    assert [limits.steps for limits in gated.asked] == [1, 1, 1, None, 3, 20]  # how fast it is, also in batches
 
 
 def test_go_shows_the_line_then_answers_with_the_reply_to_ponder(talk: Talk, gated: GatedAgent) -> None:
@@ -60,11 +60,13 @@ def test_the_agent_sees_the_moves_of_the_game(talk: Talk, gated: GatedAgent) -> 
 
 
 def test_isready_is_answered_while_thinking(talk: Talk, gated: GatedAgent) -> None:
+    talk.ready()
     gated.gate.clear()
+    gated.thinking.clear()
     talk.send("go")
     assert gated.thinking.wait(WAIT)
     talk.send("isready")
-    talk.until("readyok")
+    talk.until("readyok", 2)
     assert not talk.starting("bestmove")
     gated.gate.set()
     talk.until("bestmove h2h4")

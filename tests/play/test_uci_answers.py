@@ -32,7 +32,9 @@ def talk(gated: GatedAgent) -> Iterator[Talk]:
 
 
 def test_stop_in_the_middle_of_a_decision_plays_the_first_look(talk: Talk, gated: GatedAgent) -> None:
+    talk.ready()
     gated.gate.clear()
+    gated.thinking.clear()
     talk.send("go infinite")
     assert gated.thinking.wait(WAIT)
     talk.send("stop")
@@ -66,7 +68,9 @@ def test_ponderhit_after_the_decision_answers_at_once(talk: Talk) -> None:
 
 
 def test_ponderhit_during_the_decision_starts_the_clock(talk: Talk, gated: GatedAgent) -> None:
+    talk.ready()
     gated.gate.clear()
+    gated.thinking.clear()
     talk.send("go ponder wtime 1000 btime 1000 movestogo 1")
     assert gated.thinking.wait(WAIT)
     assert not talk.starting("bestmove")
@@ -76,19 +80,20 @@ def test_ponderhit_during_the_decision_starts_the_clock(talk: Talk, gated: Gated
 
 def test_pondering_takes_no_more_than_a_move_may(talk: Talk, gated: GatedAgent) -> None:
     # It cannot be interrupted: a long one would run on into our own time when another move than the expected comes.
+    talk.ready()
+    warm = len(gated.asked)
     talk.send("go ponder wtime 100 btime 100")
     talk.until("info depth")
     talk.send("stop")
     talk.until("bestmove")
-    talk.send("isready")
-    talk.until("readyok")  # the worker has come to its end
-    assert [limits.steps for limits in gated.asked] == [1] * len(gated.asked)
+    talk.ready()  # the worker has come to its end
+    assert [limits.steps for limits in gated.asked[warm:]] == [1]
 
 
 def test_the_deadline_plays_the_first_look_when_the_decision_is_late(talk: Talk, gated: GatedAgent) -> None:
-    talk.send("isready")
-    talk.until("readyok")
+    talk.ready()
     gated.gate.clear()
+    gated.thinking.clear()
     talk.send("go movetime 200")
     assert talk.until("bestmove").startswith("bestmove a2a3")
     gated.gate.set()
@@ -111,9 +116,9 @@ def test_no_time_at_all_gives_a_fallback_move(talk: Talk, gated: GatedAgent) -> 
 
 
 def test_a_fallback_move_answers_while_the_worker_is_stuck_in_an_old_decision(talk: Talk, gated: GatedAgent) -> None:
-    talk.send("isready")
-    talk.until("readyok")
+    talk.ready()
     gated.gate.clear()
+    gated.thinking.clear()
     talk.send("go infinite")
     assert gated.thinking.wait(WAIT)
     talk.send("stop", "position startpos moves e2e4", "go wtime 100 btime 100")
@@ -149,6 +154,7 @@ def test_answers_come_in_the_order_of_the_gos() -> None:
     talk.ready()
     slow.gate_looks = True
     slow.gate.clear()
+    slow.thinking.clear()
     talk.send("position startpos", "go ponder wtime 60000 btime 60000")
     assert slow.thinking.wait(WAIT)
     talk.send("stop", "position startpos moves e2e4", "go wtime 120 btime 120")

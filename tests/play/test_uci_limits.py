@@ -35,7 +35,7 @@ def test_limits_and_searchmoves_reach_the_agent(talk: Talk, gated: GatedAgent) -
     talk.send("go nodes 12 depth 2 searchmoves e2e4 d2d4 a1a8")
     assert talk.until("bestmove").startswith("bestmove e2e4")
     (full,) = [limits for limits in gated.asked if limits.depth == 2]
-    assert (full.steps, full.nodes) == (9, 12)  # 1 for the first look, 9 steps, 2 for the scores of the two moves
+    assert (full.steps, full.nodes) == (9, 9)  # 1 for the first look, 9 steps, 2 for the scores of the two moves
     assert talk.starting("info depth")[-1].split(" nodes ")[1].split()[0] == "12"
     assert {move.uci() for move in full.moves} == {"e2e4", "d2d4"}
     talk.send("go searchmoves e7e5")
@@ -103,7 +103,7 @@ def test_nodes_are_evaluations_and_may_be_many_a_step() -> None:
         talk.send(f"go nodes {nodes}")
         talk.until("bestmove", len(talk.starting("bestmove")) + 1)
         assert wide.asked[-1].steps == steps
-    assert [limits.steps for limits in wide.asked[:4]] == [1, 1, 3, 9]  # how fast it is, also side by side
+    assert [limits.steps for limits in wide.asked[:6]] == [1, 1, 1, None, 3, 20]  # how fast it is, also in batches
     assert talk.engine.close()
 
 
@@ -134,11 +134,11 @@ class Broken(GatedAgent):
 
     def __init__(self, fault: str) -> None:
         super().__init__()
-        self.fault = fault
+        self.fault, self.armed = fault, False
 
     def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
         decision = super().play(board, limits)
-        if limits.steps == 1:
+        if limits.steps == 1 or not self.armed:
             return decision
         if self.fault == "crash":
             raise ZeroDivisionError("two\nlines")
@@ -148,7 +148,10 @@ class Broken(GatedAgent):
 
 @pytest.mark.parametrize(("fault", "words"), [("crash", "Error: two lines"), ("cheat", "e1e8, which is not")])
 def test_a_failing_agent_neither_crashes_the_engine_nor_plays_illegally(fault: str, words: str) -> None:
-    talk = Talk(Broken(fault))
+    broken = Broken(fault)
+    talk = Talk(broken)
+    talk.ready()
+    broken.armed = True
     talk.send("go")
     assert talk.until("bestmove").startswith("bestmove a2a3")  # the first look
     assert words in talk.until("info string")

@@ -16,7 +16,7 @@ def test_every_default_is_allowed_by_its_own_option() -> None:
 
 def test_declared_lines_are_those_of_the_protocol() -> None:
     lines = UciOptions().declared()
-    assert "option name Steps type spin default 20 min 1 max 200" in lines
+    assert "option name Steps type spin default 0 min 0 max 1000" in lines
     assert "option name Weights type string default <empty>" in lines
     assert "option name UCI_ShowWDL type check default false" in lines
     combo = next(line for line in lines if " type combo " in line)
@@ -33,8 +33,8 @@ def test_values_given_at_the_start_are_declared_as_defaults() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("Steps", "0"),
-        ("Steps", "201"),
+        ("Steps", "-1"),
+        ("Steps", "1001"),
         ("Steps", "ten"),
         ("Steps", "-+5"),
         ("Steps", "+-5"),

@@ -7,7 +7,7 @@ import threading
 import chess
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.diffusion.imagination import Imagination
+from diffusearch.inference.imagination import Imagination
 from diffusearch.play.uci import UciProtocol
 from diffusearch.play.uci_engine import UciEngine
 from diffusearch.play.uci_options import UciOptions
@@ -43,7 +43,7 @@ class GatedAgent(Agent):
         best = moves[0] if limits.steps == 1 else moves[-1]
         reply = chess.Move(best.from_square ^ 56, best.to_square ^ 56)
         shares = dict.fromkeys(board.legal_moves, 1 / board.legal_moves.count())
-        steps = limits.steps or 20
+        steps = min(limits.steps or 20, 20)
         imagined = Imagination(board.fen(), best.uci(), {}, (), steps=steps)
         return Decision(best, shares, (best, reply), self.value(board), steps, 0.0, imagined)
 

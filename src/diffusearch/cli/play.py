@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 def uci(
     agent: Annotated[str, typer.Option(help="The agent, as in the UCI option Agent.")] = DEFAULT_AGENT,
     weights: Annotated[str, typer.Option(help="A run folder; empty means the weights inside the package.")] = "",
-    steps: Annotated[int, typer.Option(help="Denoising steps at most.")] = 20,
+    steps: Annotated[int, typer.Option(help="Network calls at most; 0 means as the run says.")] = 0,
 ) -> None:
     """Speak UCI on standard input and output, for chess GUIs, xboard and lichess-bot."""
     from diffusearch.play.uci import serve

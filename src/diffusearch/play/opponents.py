@@ -15,7 +15,7 @@ from typing import Literal
 import chess
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.agents.spec import AgentSpec
+from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.errors import UserError
 from diffusearch.play.schemas import AgentCard, LevelCard, Rating
 
@@ -61,15 +61,23 @@ _FILMED = AgentSpec("diffusearch").with_options(film="on")  # keeps every denois
 
 PACKAGED: tuple[Opponent, ...] = (
     Opponent(
+        DEFAULT_AGENT,
+        "Search",
+        "Searches a small tree of positions that the network predicts. The strongest.",
+        (
+            *_strengths(AgentSpec(DEFAULT_AGENT)),
+            Level("one look", DEFAULT_AGENT, Limits(steps=1)),
+            Level("full", DEFAULT_AGENT),
+        ),
+    ),
+    Opponent(
         "diffusearch",
         "DiffuSearch",
         "Denoises its move together with the future, by discrete diffusion.",
         (
             *_strengths(_FILMED),
-            *(
-                Level("1 step" if steps == 1 else f"{steps} steps", str(_FILMED), Limits(steps=steps))
-                for steps in (1, 5, 20)
-            ),
+            Level("one look", str(_FILMED), Limits(steps=1)),
+            Level("full", str(_FILMED)),
         ),
     ),
     Opponent(
@@ -112,10 +120,10 @@ def opponents(texts: Sequence[str]) -> tuple[Opponent, ...]:
 
 
 def _own(text: str) -> Opponent:
-    from diffusearch.agents.build import PLAYERS
+    from diffusearch.agents.build import KINDS
 
     spec = AgentSpec.parse(text)
-    known = {option.name for option in PLAYERS[spec.word].options} if spec.word in PLAYERS else set()
+    known = {option.name for option in KINDS[spec.word].options} if spec.word in KINDS else set()
     filmed = spec.with_options(film="on") if "film" in known and "film" not in spec.options else spec
     return Opponent(text, text, "Your own agent.", (Level("as given", str(filmed)),))
 

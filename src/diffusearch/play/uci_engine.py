@@ -1,9 +1,9 @@
 """The engine behind the UCI protocol: one worker thread builds the agent and thinks, so that the reader never waits.
 
 A decision has two stages. The first look is one network call (or a few nodes), so that a move is there early for
-`stop` and for the clock. The full decision then takes the denoising steps that were asked for and fit into the time or,
-for an agent that searches, the seconds, nodes and depth it may use. Where not even a first look fits into what is left
-on the clock, a fallback move is played. `pending_go.py` keeps the answers in order.
+`stop` and for the clock. The full decision then takes the network calls (denoising steps, levels of a tree) that fit
+into the time or, for an agent that cannot be limited by calls, the seconds and nodes it may use. Where not even a first
+look fits into what is left on the clock, a fallback move is played. `pending_go.py` keeps the answers in order.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from diffusearch.play.uci_words import Go, info_line, legal_line
 Say = Callable[[str], None]
 Build = Callable[[str], Agent]
 
-_WARM_UP = tuple(Limits(steps=steps, line=False) for steps in (3, 9))  # where more steps mean larger batches
 _BACKLOG = 100  # jobs that may wait for the worker before the reader waits, too
 _PATIENCE = 10.0  # seconds that `quit` waits for the bestmove of a `go` that is still open
 _SLICE = 2.0  # seconds: an endless search is not deepened once a round takes longer, for it cannot be interrupted
@@ -50,7 +49,8 @@ class UciEngine:
         self._expected = ExpectedLine()
         self._agent: Agent | None = None
         self._agent_key: tuple[str, int] | None = None  # text and threads that the agent was built from
-        self._has_steps = False  # whether denoising steps are what it spends, not seconds
+        self._has_steps = False  # whether network calls are what it spends, not seconds
+        self._own_steps = 1  # how many it spends where nothing limits it
         self._answers = Answers(say, self._fallback)
         self._last: PendingGo | None = None  # the last `go`, answered or not
         self._last_ready: threading.Event | None = None  # set when the last `isready` is answered
@@ -176,20 +176,19 @@ class UciEngine:
         if "torch" in sys.modules:  # an agent without a network needs none; the setting belongs to this thread
             sys.modules["torch"].set_num_threads(key[1])
         # Twice: the first call pays for lazy initialisation, the second tells the speed.
-        first = agent.play(chess.Board(), FIRST_LOOK)
-        self._has_steps = first.imagination is not None and first.search is None
+        agent.play(chess.Board(), FIRST_LOOK)
         began = time.monotonic()
         agent.play(chess.Board(), FIRST_LOOK)
         self._speed, self._look = Speed(), Speed()
         for speed in (self._speed, self._look):
             speed.measured(time.monotonic() - began, 1, 1)
-        for limits in _WARM_UP if self._has_steps else ():
-            steps = limits.steps or 1
-            if agent.work(steps) > steps * agent.work(1):  # evaluations in a batch are cheaper than one by one
+        self._has_steps = 0 < agent.play(chess.Board(), Limits(steps=1)).nodes <= agent.work(1)
+        if self._has_steps:
+            self._own_steps = _calls(agent.play(chess.Board()))
+            for steps in (3, self._own_steps):  # evaluations in a batch may be cheaper than one by one
                 began = time.monotonic()
-                decision = agent.play(chess.Board(), limits)
-                calls = decision.imagination.steps if decision.imagination else 0
-                self._speed.measured(time.monotonic() - began, calls, decision.nodes)
+                decision = agent.play(chess.Board(), Limits(steps=steps, line=False))
+                self._speed.measured(time.monotonic() - began, _calls(decision), decision.nodes)
         gc.collect()
         gc.freeze()  # what was loaded stays: collections in the middle of a game need not look at it
         self._agent, self._agent_key = agent, key
@@ -230,9 +229,9 @@ class UciEngine:
             self.say("info string The search is complete; bestmove is sent after stop.")
 
     def _denoise(self, agent: Agent, pending: PendingGo, board: chess.Board, look_spent: float) -> None:
-        """The full decision of an agent that spends denoising steps: as many as are wanted and fit into the time."""
+        """The full decision of an agent that spends network calls: as many as are wanted and fit into the time."""
         seconds, latest = self._time_left(pending) or (None, None)
-        full = Strength(self.options.number("Strength")).effort(self.options.number("Steps"))
+        full = Strength(self.options.number("Strength")).effort(self.options.number("Steps") or self._own_steps)
         lines = self.options.number("MultiPV")
         nodes = sys.maxsize if pending.go.nodes is None else pending.go.nodes - pending.evaluations
         nodes -= lines if lines > 1 or pending.moves else 0  # the scores of the moves
@@ -245,7 +244,8 @@ class UciEngine:
                 self._speed.measured(look_spent, 1, 1)
                 self._speed.relax_batches()
             return
-        limits = Limits(steps=steps, nodes=pending.go.nodes, depth=pending.go.depth, moves=pending.moves)
+        limits = Limits(steps, None if pending.go.nodes is None else max(1, nodes), pending.go.depth, seconds)
+        limits = replace(limits, moves=pending.moves)
         spent, calls, evaluations = self._stage(agent, pending, board, limits, lines)
         self._speed.measured(spent, calls, evaluations)
         if seconds is not None and evaluations <= calls:
@@ -292,8 +292,9 @@ class UciEngine:
         began = time.monotonic()
         decisions = agent.analyse(board.copy(), limits, lines) if lines > 1 else [agent.play(board.copy(), limits)]
         first = decisions[0]
-        spent = time.monotonic() - began, first.imagination.steps if first.imagination else 0, first.nodes
-        evaluations = sum(decision.nodes for decision in decisions) if self._has_steps else first.nodes
+        spent = time.monotonic() - began, _calls(first), first.nodes
+        shared = first.search is not None or not self._has_steps  # one search gives all its lines
+        evaluations = first.nodes if shared else sum(decision.nodes for decision in decisions)
         decisions = filled(board, decisions, limits.moves, lines)
         for decision in decisions:
             if not board.is_legal(decision.move):
@@ -363,3 +364,8 @@ class UciEngine:
             self._answers.answer(pending)
             if pending.board is not None and pending.best is not None:
                 self._expected.keep(pending.board, legal_line(pending.board, pending.best))
+
+
+def _calls(decision: Decision) -> int:
+    """Network calls of a decision; an agent that does not count them evaluates one position a call."""
+    return decision.imagination.steps if decision.imagination else max(1, decision.nodes)

@@ -62,10 +62,10 @@ class UciOption:
 TABLE = (
     UciOption("Agent", DEFAULT_AGENT),  # any agent's text, e.g. `s-a` or `mcts`
     UciOption("Weights", ""),  # a run folder; empty = the weights inside the package
-    UciOption("Steps", 20, 1, 200),  # denoising steps at most; the clock may allow fewer
-    UciOption("Imaginations", 1, 1, 64),  # samples denoised in one batch, the likeliest is played
+    UciOption("Steps", 0, 0, 1000),  # network calls at most, 0 = as the agent's run says; the clock may allow fewer
+    UciOption("Imaginations", 0, 0, 64),  # samples denoised in one batch, the likeliest is played; 0 = as the run says
     UciOption("Order", "auto", words=("auto", *ORDERS)),  # which places are fixed first; auto = as the run says
-    UciOption("Temperature", 0, 0, 500),  # hundredths: 100 = sample from the model's distribution, 0 = the likeliest
+    UciOption("Temperature", 0, 0, 500),  # hundredths: 100 = sample from the model's distribution, 0 = as the run says
     UciOption("Strength", 100, 0, 100),  # below 100 fewer steps and random choice; not a rating
     UciOption("Seed", 0, 0, 2**31 - 1),  # of random choices; 0 = another one in every game
     UciOption("MultiPV", 1, 1, 64),
@@ -126,17 +126,15 @@ class UciOptions:
 
         spec, weights = AgentSpec.parse(self.text("Agent").strip() or DEFAULT_AGENT), self.text("Weights").strip()
         if weights:
-            if spec.argument is not None:
-                raise UserError(f"Agent '{spec}' names its weights already; clear Weights or shorten Agent.")
-            spec = replace(spec, argument=weights)
+            spec = spec.with_run(weights)
         ours = {
-            "k": str(self.number("Imaginations")),
-            **({} if self.text("Order") == "auto" else {"order": self.text("Order")}),
-            "temperature": f"{self.number('Temperature') / 100:g}",
-            "strength": str(self.number("Strength")),
+            "k": str(self.number("Imaginations") or ""),
+            "order": "" if self.text("Order") == "auto" else self.text("Order"),
+            "temperature": f"{self.number('Temperature') / 100:g}" if self.number("Temperature") else "",
+            "strength": "" if self.number("Strength") == 100 else str(self.number("Strength")),
             "seed": str(self.number("Seed") or self._seed),
-        }
-        player = PLAYERS.get(spec.word)
+        }  # empty = as the agent itself says
+        player = KINDS.get(spec.word)
         understood = {option.name for option in player.options} if player else set()
-        added = {name: text for name, text in ours.items() if name in understood and name not in spec.options}
+        added = {name: text for name, text in ours.items() if text and name in understood and name not in spec.options}
         return str(spec.with_options(**added))
