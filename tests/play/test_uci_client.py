@@ -105,10 +105,10 @@ def test_a_wrong_agent_is_told_not_fatal() -> None:
 
 
 def test_a_network_imagines_the_pv(tiny_run: Path) -> None:
-    command = [*COMMAND, "--weights", str(tiny_run), "--steps", "3"]
+    command = [*COMMAND, "--agent", "diffusearch", "--weights", str(tiny_run), "--steps", "3"]
     with chess.engine.SimpleEngine.popen_uci(command, timeout=120) as engine:
         engine.ping()
-        engine.configure({"Order": "plies"})
+        engine.configure({"Order": "confidence"})
         board = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")
         full = engine.play(board, chess.engine.Limit(), info=chess.engine.INFO_ALL)
         assert full.move in board.legal_moves

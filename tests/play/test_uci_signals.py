@@ -16,7 +16,8 @@ LIMIT = 300  # seconds until a test gives up
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("busy", [True, False], ids=["searching", "idle"])
 def test_a_signal_ends_the_program_cleanly(number: signal.Signals, busy: bool, tiny_run: Path) -> None:
-    command = [sys.executable, "-m", "diffusearch", "uci", "--weights", str(tiny_run), "--steps", "200"]
+    run = ["--agent", "diffusearch", "--weights", str(tiny_run), "--steps", "200"]
+    command = [sys.executable, "-m", "diffusearch", "uci", *run]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, bufsize=1, **pipes) as process:  # type: ignore[call-overload]
         try:

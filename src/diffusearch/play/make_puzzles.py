@@ -5,7 +5,7 @@
 gives the packaged file byte for byte (with Stockfish 15.1; another version plays other games). No outside games or
 puzzles are used. A position is kept if, at the verifying effort, the best move wins and the second best does not, for
 every move of the solver; the line goes on while the win stays unique. The rating is an estimate: it grows with the
-depth at which Stockfish settles on the first move. Of those that it sees at once, only some are kept.
+depth at which Stockfish settles on the first move. Of the easiest only some are kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Puzzles that the project made itself (see `make_puzzles`): who finds the only winning moves?
+"""Puzzles that the project made itself (see `make_puzzles`).
 
 A puzzle's solution alternates the solver's moves and the opponent's answers, and begins and ends with the
 solver. Each solver's move is the only one that wins; at the last move any checkmate counts as right.

@@ -1,7 +1,7 @@
-"""A thought in the terminal: boards side by side, candidates as bars, the denoising as a few frames.
+"""A decision in the terminal: boards side by side, candidates as bars, the denoising as a few frames.
 
-The same `Thought` that the page draws. Every mark is a character as well as a colour, so nothing is lost in a file:
-`?` is a square that is still noise, `!` stands behind a square that the imagined board has wrong.
+The same `Thought` that the page draws. Every mark is a character as well as a colour: `?` is a masked square, `!` stands
+behind a square that the predicted board has wrong.
 """
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ def numbered(line: Iterable[LinePly], root: chess.Board) -> str:
 def summary(thought: Thought) -> list[str]:
     """The move, the line, the value and the likeliest moves, as lines of text."""
     root = chess.Board(thought.root)
-    what = "imagined" if thought.imagined else "line"
+    what = "predicted" if thought.imagined else "line"
     lines = [f"move      {thought.san} ({thought.move})", f"{what:<9} {numbered(thought.line, root)}"]
     if thought.value is not None:
         lines.append(f"value     {thought.value:.0%} for {thought.turn}")
     for place, candidate in enumerate(thought.candidates):
         bar = "█" * round(_BAR * candidate.probability)
-        lines.append(f"{'' if place else 'weighed':<9} {candidate.san:<7} {candidate.probability:>6.1%} {bar}".rstrip())
+        lines.append(f"{'' if place else 'moves':<9} {candidate.san:<7} {candidate.probability:>6.1%} {bar}".rstrip())
     return lines
 
 
 def imagined_boards(line: Sequence[LinePly]) -> RenderableType:
-    """The boards that were imagined, each under the move that leads to it."""
+    """The predicted boards, each under the move that leads to it."""
     boards = [board_lines(ply.squares, f"after {named(ply)}", ply.wrong) for ply in line if ply.squares is not None]
-    return beside(boards) if boards else Text("(this agent imagines no boards)")
+    return beside(boards) if boards else Text("(this agent predicts no boards)")
 
 
 def film_frames(film: Sequence[FilmFrame], count: int = FRAMES) -> list[RenderableType]:
-    """A few frames of the denoising, evenly spaced, without the first (all noise) and with the last."""
+    """A few frames of the denoising, evenly spaced, without the first (all masked) and with the last."""
     if len(film) < 2:
         return []
     last = len(film) - 1
