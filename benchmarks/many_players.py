@@ -3,8 +3,8 @@
     python benchmarks/many_players.py --clients 50 [--agent TEXT] [--plies 60]
 
 Starts `diffusearch play` on a free port. Every client plays random moves against the first opponent of the list, to the
-end of the game or for so many plies. A "busy" answer is tried again after its Retry-After. Prints finished games, moves,
-the mean and the longest wait for a move; the exit code is 1 if a client did not finish.
+end of the game or for so many plies. A "busy" answer is tried again after its Retry-After. Prints finished games, moves
+and the mean and longest wait for a move; the exit code is 1 if a client did not finish.
 """
 
 from __future__ import annotations

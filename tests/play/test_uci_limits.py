@@ -85,6 +85,17 @@ def test_a_mate_among_the_lines_is_worth_everything() -> None:
     assert [one.value for one in values] == [0.5, 1.0]
 
 
+def test_a_look_of_a_search_has_no_score_of_its_move() -> None:
+    """A search that was cut to one look gives the value of the position, with or without a report."""
+    board, d4 = chess.Board(), chess.Move.from_uci("d2d4")
+    for report in (None, SearchReport((Candidate(d4, 0.4),))):
+        look = Decision(d4, {d4: 1.0}, (d4,), 0.5, 1, search=report)
+        (one,), evaluations = scored(GatedAgent(), board, [look])
+        assert (one.value, evaluations) == (0.7, 1)
+    (engine,), evaluations = scored(GatedAgent(), board, [Decision(d4, {}, (d4,), 0.6)], engine=True)
+    assert (engine.value, evaluations) == (0.6, 0)
+
+
 class Wide(GatedAgent):
     """Evaluates more positions the more steps it has."""
 

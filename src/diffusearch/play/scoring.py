@@ -33,12 +33,14 @@ def filled(
     return out + [Decision(move, first.probabilities, (move,)) for move in rest[: lines - len(out)]]
 
 
-def scored(agent: Agent, board: chess.Board, decisions: Sequence[Decision]) -> tuple[list[Decision], int]:
+def scored(
+    agent: Agent, board: chess.Board, decisions: Sequence[Decision], engine: bool = False
+) -> tuple[list[Decision], int]:
     """The decisions with the value of each move, and the number of evaluations that this took.
 
-    Nothing is added where the agent gives no values.
+    The values of an `engine` are those of its moves. Nothing is added where the agent gives no values.
     """
-    asked = [number for number, decision in enumerate(decisions) if not _knows_its_move(decision)]
+    asked = [number for number, decision in enumerate(decisions) if not _knows_its_move(decision, engine)]
     if not asked or decisions[0].value is None:
         return list(decisions), 0
     out = list(decisions)
@@ -60,8 +62,8 @@ def scored(agent: Agent, board: chess.Board, decisions: Sequence[Decision]) -> t
     return out, sum(reply.nodes for reply in replies)
 
 
-def _knows_its_move(decision: Decision) -> bool:
-    """Whether the value is that of the move: a search's is, and an engine's; a denoiser's is that of the position."""
+def _knows_its_move(decision: Decision, engine: bool) -> bool:
+    """Whether the value is that of the move, not of the position: where a search scored it, or an engine."""
     if decision.search is not None:
-        return decision.value is not None
-    return decision.value is not None and decision.imagination is None
+        return any(one.move == decision.move and one.score is not None for one in decision.search.candidates)
+    return engine and decision.value is not None

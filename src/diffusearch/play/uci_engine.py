@@ -34,6 +34,7 @@ Build = Callable[[str], Agent]
 
 _BACKLOG = 100  # jobs that may wait for the worker before the reader waits, too
 _PATIENCE = 10.0  # seconds that `quit` waits for the bestmove of a `go` that is still open
+_MARGIN = 0.8  # of the time till a move is cut off, for agents that end a little after the seconds they were given
 _SLICE = 2.0  # seconds: an endless search is not deepened once a round takes longer, for it cannot be interrupted
 
 
@@ -51,6 +52,7 @@ class UciEngine:
         self._agent_key: tuple[str, int] | None = None  # text and threads that the agent was built from
         self._has_steps = False  # whether network calls are what it spends, not seconds
         self._own_steps = 1  # how many it spends where nothing limits it
+        self._one_search = False  # whether one search gives all lines of MultiPV
         self._answers = Answers(say, self._fallback)
         self._last: PendingGo | None = None  # the last `go`, answered or not
         self._last_ready: threading.Event | None = None  # set when the last `isready` is answered
@@ -184,7 +186,8 @@ class UciEngine:
             speed.measured(time.monotonic() - began, 1, 1)
         self._has_steps = 0 < agent.play(chess.Board(), Limits(steps=1)).nodes <= agent.work(1)
         if self._has_steps:
-            self._own_steps = _calls(agent.play(chess.Board()))
+            own = agent.play(chess.Board())
+            self._own_steps, self._one_search = _calls(own), own.search is not None
             for steps in (3, self._own_steps):  # evaluations in a batch may be cheaper than one by one
                 began = time.monotonic()
                 decision = agent.play(chess.Board(), Limits(steps=steps, line=False))
@@ -235,7 +238,8 @@ class UciEngine:
         lines = self.options.number("MultiPV")
         nodes = sys.maxsize if pending.go.nodes is None else pending.go.nodes - pending.evaluations
         nodes -= lines if lines > 1 or pending.moves else 0  # the scores of the moves
-        most = next((steps for steps in range(full, 0, -1) if lines * agent.work(steps) <= nodes), int(lines > 1))
+        searches = 1 if self._one_search else lines
+        most = next((steps for steps in range(full, 0, -1) if searches * agent.work(steps) <= nodes), int(lines > 1))
         steps = most if seconds is None else self._speed.steps_within(seconds, most, agent.work, latest)
         if seconds is not None and board.legal_moves.count() == 1:
             return  # with the speed as it is: one look says little about evaluations in a batch
@@ -260,7 +264,8 @@ class UciEngine:
         nodes = None if go.nodes is None else go.nodes - pending.evaluations
         if nodes is not None and nodes < 1:
             return
-        limits = Limits(nodes=nodes, depth=go.depth, moves=pending.moves, seconds=left[0] if left else None)
+        seconds = min(left[0], _MARGIN * left[1]) if left else None
+        limits = Limits(nodes=nodes, depth=go.depth, moves=pending.moves, seconds=seconds)
         spent, _, evaluations = self._stage(agent, pending, board, limits, lines)
         while go.infinite and not pending.answered.is_set() and evaluations and spent < _SLICE:
             limits, last = replace(limits, nodes=2 * evaluations), evaluations
@@ -293,14 +298,14 @@ class UciEngine:
         decisions = agent.analyse(board.copy(), limits, lines) if lines > 1 else [agent.play(board.copy(), limits)]
         first = decisions[0]
         spent = time.monotonic() - began, _calls(first), first.nodes
-        shared = first.search is not None or not self._has_steps  # one search gives all its lines
+        shared = self._one_search or not self._has_steps
         evaluations = first.nodes if shared else sum(decision.nodes for decision in decisions)
         decisions = filled(board, decisions, limits.moves, lines)
         for decision in decisions:
             if not board.is_legal(decision.move):
                 raise RuntimeError(f"the agent {agent.name} chose {decision.move}, which is not legal in {board.fen()}")
         if lines > 1 or limits.moves:
-            decisions, further = scored(agent, board, decisions)
+            decisions, further = scored(agent, board, decisions, engine=not self._has_steps)
             evaluations += further
         self._show(pending, board, decisions, evaluations)
         return spent
