@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,14 +12,16 @@ from pathlib import Path
 import chess
 import pytest
 import uvicorn
-from diffusearch.diffusion.imagination import Frame, Imagination, Ply
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.errors import UserError
-from diffusearch.play.desk import Desk
-from diffusearch.play.roster import Level, Offer, Roster
-from diffusearch.play.server import create_app, listen
+from diffusearch.inference.imagination import Frame, Imagination, Ply
+from diffusearch.play.api import Service
+from diffusearch.play.opponents import Level, Opponent, Opponents
+from diffusearch.play.server import config, create_app, listen
 from diffusearch.play.thoughts import squares_of
+
+sys.path.append(str(Path(__file__).parent))  # for uci_talk.py, which several tests import
 
 PLIES = 4
 STEPS = 8
@@ -104,16 +107,16 @@ class Quiet(Agent):
         return Decision(legal[0], {move: 1 / len(legal) for move in legal}, (legal[0],))
 
 
-OFFERS = (
-    Offer(
+LISTED = (
+    Opponent(
         "dreamer",
         "Dreamer",
         "Imagines by rote",
         (Level("2 steps", "dreamer", Limits(steps=2)), Level("8 steps", "dreamer", Limits(steps=8))),
     ),
-    Offer("quiet", "Quiet", "Says nothing", (Level("only level", "quiet"),)),
-    Offer("waiter", "Waiter", "Waits", (Level("only level", "waiter"),)),
-    Offer("absent", "Absent", "Cannot be built", (Level("only level", "absent"),)),
+    Opponent("quiet", "Quiet", "Says nothing", (Level("only level", "quiet"),)),
+    Opponent("waiter", "Waiter", "Waits", (Level("only level", "waiter"),)),
+    Opponent("absent", "Absent", "Cannot be built", (Level("only level", "absent"),)),
 )
 
 
@@ -123,7 +126,7 @@ def waiter() -> Waiter:
 
 
 @pytest.fixture(scope="session")
-def roster(waiter: Waiter) -> Roster:
+def opponents(waiter: Waiter) -> Opponents:
     agents: dict[str, Agent] = {"dreamer": Dreamer(), "quiet": Quiet(), "waiter": waiter}
 
     def build(text: str) -> Agent:
@@ -131,17 +134,17 @@ def roster(waiter: Waiter) -> Roster:
             raise UserError(f"There are no weights for {text!r}; train some.")
         return agents[text]
 
-    return Roster(OFFERS, build)
+    return Opponents(LISTED, build)
 
 
 class Running:
     """A server in a thread, on a free port of this machine."""
 
-    def __init__(self, roster: Roster, page: Path | None) -> None:
+    def __init__(self, opponents: Opponents, page: Path | None) -> None:
         self.socket: socket.socket = listen(0)
         self.address = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        app = create_app(roster, Desk(), page)
-        self.server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        app = create_app(Service(opponents), page)
+        self.server = uvicorn.Server(config(app))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
 
     def __enter__(self) -> Running:
@@ -156,7 +159,7 @@ class Running:
 
 
 @pytest.fixture(scope="session")
-def page_server(roster: Roster) -> Iterator[Running]:
+def page_server(opponents: Opponents) -> Iterator[Running]:
     """The API and the built page; skipped where the page is not built."""
     from diffusearch.play.server import assets
 
@@ -164,5 +167,5 @@ def page_server(roster: Roster) -> Iterator[Running]:
         folder = assets()
     except UserError as error:
         pytest.skip(str(error))
-    with Running(roster, folder) as running:
+    with Running(opponents, folder) as running:
         yield running

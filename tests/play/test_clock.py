@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from diffusearch.play.clock import Clock, Speed, budget, fixed
+from diffusearch.play.clock import Clock, Lag, Speed, budget, fixed
 
 
 @pytest.mark.parametrize("remaining", [0.0, 0.02, 0.3, 1.0, 60.0, 5400.0])
@@ -190,3 +190,31 @@ def test_no_simulated_game_is_lost_on_time(base: float, increment: float, step: 
         spent_steps += steps
     if step < 0.004:
         assert spent_steps > 200  # careful, but not so careful that it never imagines
+
+
+@pytest.mark.parametrize("lag", [0.002, 0.006, 0.01])
+@pytest.mark.parametrize("look", [0.015, 0.06, 0.4])
+def test_one_second_without_increment_lasts_a_long_game(lag: float, look: float) -> None:
+    """80 moves, each with a lag that only the GUI's clock shows: first looks are given up before time is."""
+    measured, left, looks = Lag(), 1.0, 0
+    for played in range(80):
+        plan = budget(Clock(left), overhead=0.05, least=look, turn=measured.turn, played=played)
+        cost = lag + (look if look <= plan.flag else 0.001)
+        looks += look <= plan.flag
+        left -= cost
+        assert left > 0.0
+        measured.measured(cost - look + Lag.OWN if look <= plan.flag else cost)
+    if lag + look < 0.022:
+        assert looks > 10  # careful, but not so careful that it never looks
+
+
+def test_a_lag_is_learnt_from_the_clocks_and_adjournments_are_not() -> None:
+    lag = Lag()
+    for _ in range(40):
+        lag.measured(0.02)
+    lag.measured(3600.0)
+    lag.measured(-1.0)
+    assert lag.turn == pytest.approx(Lag.MARGIN * 0.02, rel=0.01)
+    early, late = (budget(Clock(1.0), 0.05, turn=0.01, played=played).flag for played in (0, 60))
+    assert early == pytest.approx(0.95 - 90 * 0.01)
+    assert late == pytest.approx(0.285)  # fewer moves are still to come

@@ -13,12 +13,12 @@ import onnx
 import onnxruntime
 import pytest
 import torch
-from diffusearch.run import Run
 from torch import nn
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
 from diffusearch.errors import UserError
+from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.play.export import check_onnx, export_onnx, records
 from diffusearch.training.checkpoint import save_tensors

@@ -3,9 +3,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import chess
-from diffusearch.diffusion.imagination import Imagination, Ply
 
 from diffusearch.agents.base import Decision
+from diffusearch.inference.imagination import Imagination, Ply
 from diffusearch.play.pictures import ILLEGAL, MINE, NEXT, THEIRS, WRONG, case_picture, steps_of, strip_picture
 
 ROOT = chess.STARTING_FEN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from diffusearch.errors import UserError
-from diffusearch.play.desk import Desk
+from diffusearch.play.api import Service
+from diffusearch.play.opponents import Opponents
 from diffusearch.play.puzzles import puzzles
-from diffusearch.play.roster import Roster
+from diffusearch.play.request_limits import MAX_BODY
 from diffusearch.play.server import create_app, listen
-from diffusearch.play.shield import MAX_BODY
+from diffusearch.play.work_queue import WorkQueue
 
 FOOLS_MATE = ["f2f3", "e7e5", "g2g4", "d8h4"]
 
@@ -32,9 +34,9 @@ def page(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def client(roster: Roster, page: Path) -> TestClient:
+def client(opponents: Opponents, page: Path) -> TestClient:
     # Not used as a context manager: the shared agents outlive this application.
-    return TestClient(create_app(roster, Desk(), page), base_url="http://127.0.0.1:8000")
+    return TestClient(create_app(Service(opponents), page), base_url="http://127.0.0.1:8000")
 
 
 def post(client: TestClient, path: str, **body: Any) -> Any:
@@ -50,6 +52,17 @@ def refused(client: TestClient, path: str, status: int, **body: Any) -> str:
     assert sentence.endswith(".")
     assert "\n" not in sentence
     return sentence
+
+
+def loaded(client: TestClient) -> dict[str, Any]:
+    """The agents by id, once none is being loaded."""
+    end = time.monotonic() + 60
+    while True:
+        cards = {card["id"]: card for card in client.get("/api/agents").json()}
+        if all(card["state"] != "loading" for card in cards.values()):
+            return cards
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_start_position(client: TestClient) -> None:
@@ -77,7 +90,7 @@ def test_promotions_are_listed_one_by_one(client: TestClient) -> None:
 
 @pytest.mark.parametrize(
     ("moves", "reason"),
-    [(["g1f3", "g8f6", "f3g1", "f6g8"] * 2, "three times")],
+    [(["g1f3", "g8f6", "f3g1", "f6g8"] * 2, "threefold")],
 )
 def test_repetition_is_a_draw(client: TestClient, moves: list[str], reason: str) -> None:
     result = post(client, "position", moves=moves)["result"]
@@ -138,8 +151,10 @@ def test_agent_that_only_moves(client: TestClient) -> None:
 
 
 def test_agents_say_what_they_can_do(client: TestClient) -> None:
-    cards = {card["id"]: card for card in client.get("/api/agents").json()}
-    assert cards["dreamer"]["levels"] == ["2 steps", "8 steps"]
+    cards = loaded(client)
+    assert [level["label"] for level in cards["dreamer"]["levels"]] == ["2 steps", "8 steps"]
+    assert cards["dreamer"]["state"] == "ready"
+    assert cards["absent"]["state"] == "problem"
     assert cards["dreamer"]["default"] == 1
     assert cards["dreamer"]["problem"] is None
     assert "no weights" in cards["absent"]["problem"]
@@ -257,26 +272,26 @@ def test_long_bodies_are_cut_off(client: TestClient) -> None:
     assert "longer" in answer.json()["detail"]
 
 
-def test_the_eleventh_is_busy_and_the_ten_are_answered(roster: Roster, waiter: Any) -> None:
+def test_the_eleventh_is_busy_and_the_ten_are_answered(opponents: Opponents, waiter: Any) -> None:
     async def scene() -> None:
-        desk = Desk(places=10, threads=2)
-        app = create_app(roster, desk, None)
+        queue = WorkQueue(places=10, threads=2)
+        app = create_app(Service(opponents, thinking=queue), None)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             waiter.gate.clear()
             asked = {"agent": "waiter", "moves": ["e2e4"]}
             ten = [asyncio.create_task(client.post("/api/think", json=asked)) for _ in range(10)]
-            while desk.taken < 10:
+            while queue.taken < 10:
                 await asyncio.sleep(0)
             eleventh = await client.post("/api/think", json=asked)
             assert eleventh.status_code == 503
-            assert eleventh.json()["detail"].startswith("Busy")
+            assert eleventh.json()["detail"].startswith("The server is busy")
             assert eleventh.headers["retry-after"]
             # The event loop is free: questions that need no thinking are answered meanwhile.
             assert (await client.post("/api/position", json={})).status_code == 200
             waiter.gate.set()
             assert [(await task).status_code for task in ten] == [200] * 10
             assert (await client.post("/api/think", json=asked)).status_code == 200
-        desk.close()
+        queue.close()
 
     asyncio.run(scene())
 

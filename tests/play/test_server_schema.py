@@ -16,8 +16,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.play.desk import Desk
-from diffusearch.play.roster import Level, Offer, Roster
+from diffusearch.play.api import Service
+from diffusearch.play.opponents import Level, Opponent, Opponents
 from diffusearch.play.server import create_app
 
 # Not among the checks: that all data of the right shape is accepted. A schema cannot say what a legal position is.
@@ -40,8 +40,8 @@ class First(Agent):
 
 
 def application() -> FastAPI:
-    offer = Offer("first", "First", "The first legal move", (Level("only level", "first"),))
-    return create_app(Roster([offer], lambda _: First()), Desk(), None, hosts=["testserver"])
+    one = Opponent("first", "First", "The first legal move", (Level("only level", "first"),))
+    return create_app(Service(Opponents([one], lambda _: First())), None, hosts=["testserver"])
 
 
 schema = schemathesis.openapi.from_asgi("/api/openapi.json", application())

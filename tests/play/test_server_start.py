@@ -9,13 +9,13 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from diffusearch.agents.text import cut
 
-from diffusearch.agents.build import PLAYERS
+from diffusearch.agents.build import KINDS
 from diffusearch.agents.options import read
+from diffusearch.agents.spec import AgentSpec
 from diffusearch.errors import UserError
 from diffusearch.play import server
-from diffusearch.play.offers import PACKAGED, offers
+from diffusearch.play.opponents import PACKAGED, Opponent, opponents
 
 
 def test_play_serves_until_it_is_interrupted(page_server: object) -> None:  # the fixture skips where no page is built
@@ -41,17 +41,17 @@ def test_an_unbuilt_page_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path:
         server.assets()
 
 
-@pytest.mark.parametrize("offer", PACKAGED, ids=lambda offer: offer.id)
-def test_every_level_is_a_text_that_agents_understand(offer: object) -> None:
-    for level in offer.levels:  # type: ignore[attr-defined]
-        parts = cut(level.text)
-        read(PLAYERS[parts.word].options, parts.options, parts.whole)  # raises on unknown options and values
+@pytest.mark.parametrize("opponent", PACKAGED, ids=lambda opponent: opponent.id)
+def test_every_level_is_a_text_that_agents_understand(opponent: Opponent) -> None:
+    for level in opponent.levels:
+        spec = AgentSpec.parse(level.text)
+        read(KINDS[spec.word].options, spec.options, level.text)  # raises on unknown options and values
 
 
 def test_own_agents_come_first_and_are_filmed() -> None:
-    first, second, *rest = offers(["diffusearch:runs/mine?steps=5", "stockfish:nodes=5"])
+    first, second, *rest = opponents(["diffusearch:runs/mine?steps=5", "stockfish:nodes=5"])
     assert first.levels[0].text == "diffusearch:runs/mine?steps=5&film=on"
-    assert second.levels[0].text == "stockfish:nodes=5"
+    assert second.levels[0].text == "stockfish?nodes=5"
     assert tuple(rest) == PACKAGED
-    (plain, *_) = offers(["diffusearch"])
+    (plain, *_) = opponents(["diffusearch"])
     assert plain.levels[0].text == "diffusearch?film=on"

@@ -105,18 +105,19 @@ def test_a_wrong_agent_is_told_not_fatal() -> None:
 
 
 def test_a_network_imagines_the_pv(tiny_run: Path) -> None:
-    command = [*COMMAND, "--weights", str(tiny_run), "--steps", "3"]
+    command = [*COMMAND, "--agent", "diffusearch", "--weights", str(tiny_run), "--steps", "3"]
     with chess.engine.SimpleEngine.popen_uci(command, timeout=120) as engine:
         engine.ping()
-        engine.configure({"Order": "plies"})
+        engine.configure({"Order": "confidence"})
         board = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")
         full = engine.play(board, chess.engine.Limit(), info=chess.engine.INFO_ALL)
         assert full.move in board.legal_moves
-        assert full.info["nodes"] == 3
+        assert full.info["nodes"] == 4  # the first look and three steps
         assert full.info["pv"][0] == full.move
         assert "score" in full.info  # this model has a root value
-        two = engine.analyse(board, chess.engine.Limit(nodes=2), multipv=2)
-        assert [info["nodes"] for info in two] == [2, 2]
+        two = engine.analyse(board, chess.engine.Limit(nodes=7), multipv=2)
+        assert [info["nodes"] for info in two] == [7, 7]  # the first look, two steps for each line, two scores
+        assert all("score" in info for info in two)
         assert two[0]["pv"][0] != two[1]["pv"][0]
 
 

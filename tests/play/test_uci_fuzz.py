@@ -1,17 +1,21 @@
-"""The fuzzer: garbage and legal words in any order. No crash, no hang, one bestmove for each go, always legal."""
+"""The fuzzer: garbage and legal words in any order. No crash, no hang, and each go gets one bestmove, legal there."""
 
 from __future__ import annotations
 
 import random
 import subprocess
 import sys
+import time
 
 import chess
 import pytest
 
+from diffusearch.agents.base import Decision, Limits
 from diffusearch.agents.simple import RandomAgent
+from diffusearch.errors import UserError
 from diffusearch.play.uci import converse
-from diffusearch.play.uci_options import TABLE, Options
+from diffusearch.play.uci_options import TABLE, UciOptions
+from diffusearch.play.uci_words import allowed_moves, parse_go, parse_position
 
 # a thread that dies of an exception is a failure, not a remark
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
@@ -85,28 +89,66 @@ def lines(seed: int, count: int) -> list[bytes]:
     return out
 
 
-def goes(sent: list[bytes]) -> int:
-    """How many lines mean `go`: its first known word decides."""
-    known = {*COMMANDS}
-    found = 0
+def goes(sent: list[bytes]) -> list[tuple[chess.Board | None, tuple[chess.Move, ...]]]:
+    """The position (None = refused) and the root moves of each `go`: the first known word of a line decides."""
+    board: chess.Board | None = chess.Board()
+    found = []
     for line in sent:
-        first = next((word for word in line.decode("utf-8", errors="replace").split() if word in known), None)
-        found += first == "go"
+        words = line.decode("utf-8", errors="replace").split()
+        at = next((place for place, word in enumerate(words) if word in COMMANDS), len(words))
+        if words[at : at + 1] == ["position"]:
+            try:
+                board = parse_position(words[at + 1 :])
+            except UserError:
+                board = None
+        elif words[at : at + 1] == ["go"]:
+            named = parse_go(words[at + 1 :]).searchmoves
+            found.append((board, allowed_moves(board, named) if board else ()))
     return found
 
 
 def check(sent: list[bytes], said: list[str]) -> None:
+    """The nth bestmove answers the nth go."""
     best = [line for line in said if line.startswith("bestmove")]
-    assert len(best) == goes(sent) > len(sent) / 40
+    asked = goes(sent)
+    assert len(best) == len(asked) > len(sent) / 40
+    for line, (board, moves) in zip(best, asked, strict=True):
+        move = line.split()[1]
+        if board is None or not any(board.legal_moves):
+            assert move == "(none)"
+        else:
+            assert chess.Move.from_uci(move) in (moves or board.legal_moves), (line, board.fen())
     assert not [line for line in said if "Error:" in line]  # an exception of ours that came back as info string
     assert said.count("uciok") > 0
     assert said.count("readyok") > 0
 
 
+class Moody(RandomAgent):
+    """Takes its time now and then, so that clocks run out while it decides and answers come from several threads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lots = random.Random(5)
+
+    def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
+        if self.lots.random() < 0.02:
+            time.sleep(0.05)
+        return super().play(board, limits)
+
+
+def test_answers_of_a_slow_agent_pair_with_their_gos() -> None:
+    sent = lines(seed=3, count=8_000)
+    said: list[str] = []
+    assert converse(sent, said.append, lambda text: Moody(), UciOptions(Agent="random"))
+    text = "\n".join(said)
+    check(sent, text.split("\n"))
+    assert "No time for the network" in text  # some answers were forced by a clock
+
+
 def test_a_hundred_thousand_lines_in_this_process() -> None:
     sent = lines(seed=1, count=100_000)
     said: list[str] = []
-    assert converse(sent, said.append, lambda text: RandomAgent(), Options(Agent="random"))
+    assert converse(sent, said.append, lambda text: RandomAgent(), UciOptions(Agent="random"))
     check(sent, "\n".join(said).split("\n"))
 
 
@@ -115,7 +157,7 @@ def test_some_thousand_lines_through_a_real_process() -> None:
     command = [sys.executable, "-m", "diffusearch", "uci", "--agent", "random"]
     # Options of the agent are left alone: here the real agents are built, and words would be no agent.
     sent = [line for line in sent if b"setoption" not in line]
-    done = subprocess.run(command, input=b"".join(sent), capture_output=True, timeout=240, check=False)
+    done = subprocess.run(command, input=b"".join(sent), capture_output=True, timeout=600, check=False)
     assert done.stderr == b""
     assert done.returncode == 0
     check(sent, done.stdout.decode("utf-8").splitlines())

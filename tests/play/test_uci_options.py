@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diffusearch.errors import UserError
-from diffusearch.play.uci_options import TABLE, Options
+from diffusearch.play.uci_options import TABLE, UciOptions
 
 
 def test_every_default_is_allowed_by_its_own_option() -> None:
@@ -15,8 +15,8 @@ def test_every_default_is_allowed_by_its_own_option() -> None:
 
 
 def test_declared_lines_are_those_of_the_protocol() -> None:
-    lines = Options().declared()
-    assert "option name Steps type spin default 20 min 1 max 200" in lines
+    lines = UciOptions().declared()
+    assert "option name Steps type spin default 0 min 0 max 1000" in lines
     assert "option name Weights type string default <empty>" in lines
     assert "option name UCI_ShowWDL type check default false" in lines
     combo = next(line for line in lines if " type combo " in line)
@@ -24,7 +24,7 @@ def test_declared_lines_are_those_of_the_protocol() -> None:
 
 
 def test_values_given_at_the_start_are_declared_as_defaults() -> None:
-    options = Options(Agent="random", Move_Overhead=100, UCI_ShowWDL=True)
+    options = UciOptions(Agent="random", Move_Overhead=100, UCI_ShowWDL=True)
     assert "option name Agent type string default random" in options.declared()
     assert "option name Move Overhead type spin default 100 min 0 max 5000" in options.declared()
     assert options.on("UCI_ShowWDL")
@@ -33,8 +33,8 @@ def test_values_given_at_the_start_are_declared_as_defaults() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("Steps", "0"),
-        ("Steps", "201"),
+        ("Steps", "-1"),
+        ("Steps", "1001"),
         ("Steps", "ten"),
         ("Steps", "-+5"),
         ("Steps", "+-5"),
@@ -49,7 +49,7 @@ def test_values_given_at_the_start_are_declared_as_defaults() -> None:
     ],
 )
 def test_a_wrong_value_is_refused_and_changes_nothing(name: str, text: str) -> None:
-    options = Options()
+    options = UciOptions()
     before = options.declared(), options.number("Steps"), options.text("Order")
     with pytest.raises(UserError, match=name or "No such option"):
         options.set(name, text)
@@ -58,11 +58,11 @@ def test_a_wrong_value_is_refused_and_changes_nothing(name: str, text: str) -> N
 
 def test_what_the_agents_text_says_is_left_as_it_is() -> None:
     for text in ("random:seed=3", "random?seed=3"):
-        assert Options(Agent=text).agent_text() == text
+        assert UciOptions(Agent=text).agent_text() == "random?seed=3"
 
 
 def test_names_are_known_in_any_case() -> None:
-    options = Options()
+    options = UciOptions()
     assert options.set("move overhead", "7") == "Move Overhead"
     assert options.number("Move Overhead") == 7
     options.set("ORDER", "MARGIN")
@@ -70,7 +70,7 @@ def test_names_are_known_in_any_case() -> None:
 
 
 def test_the_agents_text_gets_what_the_agent_understands() -> None:
-    options = Options(Seed=5, Temperature=50, Strength=70)
+    options = UciOptions(Seed=5, Temperature=50, Strength=70)
     options.set("Agent", "s-a")
     assert options.agent_text() == "s-a?temperature=0.5&strength=70&seed=5"
     options.set("Weights", "runs/mine")
@@ -81,16 +81,24 @@ def test_the_agents_text_gets_what_the_agent_understands() -> None:
     options.set("Agent", "random")
     assert options.agent_text() == "random?seed=5"
     options.set("Agent", "stockfish:nodes=10")
-    assert options.agent_text() == "stockfish:nodes=10"
+    assert options.agent_text() == "stockfish?nodes=10"
+
+
+def test_chess960_is_refused_clearly() -> None:
+    options = UciOptions()
+    with pytest.raises(UserError, match="UCI_Chess960 is refused: only standard chess"):
+        options.set("UCI_Chess960", "true")
+    options.set("UCI_Chess960", "false")  # what some programs send by themselves
+    assert not any("960" in line for line in options.declared())
 
 
 def test_weights_in_two_places_are_refused() -> None:
     with pytest.raises(UserError, match="names its weights already"):
-        Options(Agent="s-a:runs/one", Weights="runs/two").agent_text()
+        UciOptions(Agent="s-a:runs/one", Weights="runs/two").agent_text()
 
 
 def test_seed_zero_means_another_game_each_time() -> None:
-    options = Options(Agent="random")
+    options = UciOptions(Agent="random")
     first = options.agent_text()
     assert options.agent_text() == first
     options.new_game()

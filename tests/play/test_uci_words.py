@@ -7,7 +7,16 @@ import pytest
 
 from diffusearch.agents.base import Decision
 from diffusearch.errors import UserError
-from diffusearch.play.uci_words import Go, bestmove_line, info_line, legal_line, parse_go, parse_position, wdl
+from diffusearch.play.uci_words import (
+    Go,
+    PositionReader,
+    bestmove_line,
+    info_line,
+    legal_line,
+    parse_go,
+    parse_position,
+    wdl,
+)
 
 
 def words(text: str) -> list[str]:
@@ -43,6 +52,17 @@ def test_a_position_keeps_its_history() -> None:
     board = parse_position(words("startpos moves g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"))
     assert len(board.move_stack) == 8
     assert board.is_repetition(3)
+
+
+def test_a_game_that_goes_on_is_read_as_the_whole_line_is() -> None:
+    reader, sent = PositionReader(), "startpos moves"
+    for word in ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3"):
+        sent += f" {word}"
+        assert reader.read(words(sent)) == parse_position(words(sent))
+    with pytest.raises(UserError, match="refused"):
+        reader.read(words(sent + " e2e4"))
+    assert len(reader.read(words(sent)).move_stack) == 5  # a refused move leaves nothing behind
+    assert len(reader.read(words("startpos moves g1f3 d7d5")).move_stack) == 2  # another game
 
 
 def test_castling_and_promotion_are_read_by_the_board() -> None:
@@ -85,11 +105,13 @@ def test_the_line_is_cut_where_it_stops_being_legal() -> None:
 
 def test_info_and_bestmove_lines() -> None:
     decision = Decision(chess.Move.from_uci("e2e4"), {}, moves("e2e4 e7e5"), value=0.5, nodes=20)
-    line = info_line(chess.Board(), decision, 1, 0.25, show_wdl=False)
+    line = info_line(chess.Board(), decision, 1, 0.25, 20, show_wdl=False)
     assert line == "info depth 2 multipv 1 score cp 0 nodes 20 nps 80 time 250 pv e2e4 e7e5"
-    assert " wdl 333 334 333 " in info_line(chess.Board(), decision, 1, 0.25, show_wdl=True)
+    assert " wdl 333 334 333 " in info_line(chess.Board(), decision, 1, 0.25, 20, show_wdl=True)
     unknown = Decision(chess.Move.from_uci("e2e4"), {})
-    assert info_line(chess.Board(), unknown, 2, 0.0, show_wdl=True) == "info depth 1 multipv 2 nodes 0 time 0 pv e2e4"
+    assert (
+        info_line(chess.Board(), unknown, 2, 0.0, 0, show_wdl=True) == "info depth 1 multipv 2 nodes 0 time 0 pv e2e4"
+    )
     assert bestmove_line(chess.Board(), decision) == "bestmove e2e4 ponder e7e5"
     assert bestmove_line(chess.Board(), unknown) == "bestmove e2e4"
     assert bestmove_line(chess.Board(), None) == "bestmove (none)"
@@ -98,7 +120,7 @@ def test_info_and_bestmove_lines() -> None:
 def test_a_delivered_mate_is_said_even_without_values() -> None:
     board = chess.Board("7k/8/6K1/8/8/8/8/R7 w - - 0 1")
     decision = Decision(chess.Move.from_uci("a1a8"), {})
-    assert " score mate 1 " in info_line(board, decision, 1, 0.0, show_wdl=False)
+    assert " score mate 1 " in info_line(board, decision, 1, 0.0, 0, show_wdl=False)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.01, 0.3, 0.5, 0.77, 1.0])

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from diffusearch.agents.spec import DEFAULT_AGENT
+
 
 def register(app: typer.Typer) -> None:
     """Add this family's verbs to the program."""
@@ -18,16 +20,16 @@ def register(app: typer.Typer) -> None:
 
 
 def uci(
-    agent: Annotated[str, typer.Option(help="The player, as in the UCI option Agent.")] = "diffusearch",
+    agent: Annotated[str, typer.Option(help="The agent, as in the UCI option Agent.")] = DEFAULT_AGENT,
     weights: Annotated[str, typer.Option(help="A run folder; empty means the weights inside the package.")] = "",
-    steps: Annotated[int, typer.Option(help="Denoising steps at most.")] = 20,
+    steps: Annotated[int, typer.Option(help="Network calls at most; 0 means as the run says.")] = 0,
 ) -> None:
     """Speak UCI on standard input and output, for chess GUIs, xboard and lichess-bot."""
     from diffusearch.play.uci import serve
-    from diffusearch.play.uci_options import Options
+    from diffusearch.play.uci_options import UciOptions
 
-    if not serve(Options(Agent=agent, Weights=weights, Steps=steps)):
-        os._exit(0)  # a thought is still being computed; `quit` does not wait for it
+    if not serve(UciOptions(Agent=agent, Weights=weights, Steps=steps)):
+        os._exit(0)  # a computation is still running and cannot be interrupted
 
 
 def uci_program() -> None:
@@ -43,18 +45,17 @@ def play(
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
     agent: Annotated[list[str] | None, typer.Option(help="An agent to offer first; may be repeated.")] = None,
 ) -> None:
-    """Play on a page in the browser and watch the agent imagine."""
+    """Play against the agents on a page in the browser."""
     from diffusearch.agents.build import agent as build
-    from diffusearch.play.desk import Desk
-    from diffusearch.play.offers import offers
-    from diffusearch.play.roster import Roster
+    from diffusearch.play.api import Service
+    from diffusearch.play.opponents import Opponents, opponents
     from diffusearch.play.server import assets, create_app, listen, serve
 
     page = assets()
     for text in agent or []:  # a wrong text is refused before the page is there
         build(text).close()
     with listen(port) as listener:
-        serve(create_app(Roster(offers(agent or []), build), Desk(), page), listener, show)
+        serve(create_app(Service(Opponents(opponents(agent or []), build)), page), listener, show)
 
 
 def export(

@@ -1,8 +1,8 @@
-"""Time, and nothing else: how long a move may take, and how many denoising steps fit into that.
+"""Time control: how long a move may take, and how many denoising steps fit into that.
 
-All times are seconds. The engine measures its own speed while it plays; the number of steps is what is left to
-choose. A budget has three marks: `optimum` is what the move is planned for, `maximum` is when a decision that is
-already there is played, whatever is still being imagined, and `flag` is when a move is played at any price.
+All times are seconds. The engine measures its own speed while it plays and chooses the number of steps. A budget has
+three marks: `optimum` is what the move is planned for, `maximum` is when the best decision so far is played, and `flag`
+is when a fallback move is played if there is no decision at all.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from dataclasses import dataclass
 # A game is expected to last this many more moves when the clock does not say. Small enough to use the time of a
 # normal game, large enough that a long endgame is still played on the increment.
 MOVES_EXPECTED = 30
-# The cheapest decision must remain affordable for this many more moves.
+# A first look must remain affordable for this many more moves.
 RESERVE = 100
+# Fallback moves must remain affordable up to this move of the game, and for at least so many more.
+LONG_GAME = 90
+LEAST_TURNS = 50
 # A move may overrun its plan by this factor before the deadline cuts it off ...
 OVERRUN = 3.0
 # ... but one move never takes more than this share of what is left on the clock.
 LARGEST_SHARE = 0.35
-# When this share of what is left is gone without any decision, the flag is near.
+# When this share of what is left is gone without any decision, a fallback move is played.
 LAST_SHARE = 0.3
 _LEAST = 1e-9  # seconds: nothing is free
 
@@ -35,7 +38,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Budget:
+class MoveBudget:
     """Seconds for one move, counted from the moment the `go` line was read."""
 
     optimum: float
@@ -43,11 +46,13 @@ class Budget:
     flag: float
 
 
-def budget(clock: Clock, overhead: float, least: float = 0.0) -> Budget:
+def budget(clock: Clock, overhead: float, least: float = 0.0, turn: float = 0.0, played: int = 0) -> MoveBudget:
     """The budget of one move.
 
-    `overhead` is what the way to the GUI and back may cost, `least` what the cheapest decision costs. Where the
-    increment does not pay for that decision, time for RESERVE of them is put aside before the rest is shared out.
+    `overhead` is what the way to the GUI and back may cost at most, `least` the cost of a first look. Where the
+    increment does not pay for it, time for RESERVE of them is put aside before the rest is shared out. `turn` is the
+    cost of a move without the network: time for the moves that may still come in a game with `played` moves behind it
+    is put aside before the flag.
     """
     moves = min(MOVES_EXPECTED, clock.moves_to_go or MOVES_EXPECTED)
     later = min(RESERVE, (clock.moves_to_go or RESERVE + 1) - 1)
@@ -58,27 +63,55 @@ def budget(clock: Clock, overhead: float, least: float = 0.0) -> Budget:
     share = (usable + (moves - 1) * max(0.0, clock.increment - overhead)) / moves
     largest = usable * (LARGEST_SHARE if moves > 1 else 0.8)  # the last move before the control may use nearly all
     optimum = min(share, largest)
-    return Budget(optimum, min(OVERRUN * optimum, largest), LAST_SHARE * max(0.0, clock.remaining - overhead))
+    left = max(0.0, clock.remaining - overhead)
+    turns = min(later, max(LEAST_TURNS, LONG_GAME - played))
+    flag = min(LAST_SHARE * left, max(0.0, left - turns * max(0.0, turn - clock.increment)))
+    return MoveBudget(optimum, min(OVERRUN * optimum, largest), flag)
 
 
-def fixed(seconds: float, overhead: float) -> Budget:
+def fixed(seconds: float, overhead: float) -> MoveBudget:
     """The budget of `go movetime`: all of it, less the overhead (but never less than half of a tiny one).
 
-    No flag falls there, so a sound move a little late is better than a move at any price.
+    There is no flag: a considered move a little late is better than a fallback move.
     """
     usable = max(seconds - overhead, seconds / 2)
-    return Budget(usable, usable, math.inf)
+    return MoveBudget(usable, usable, math.inf)
+
+
+class Lag:
+    """What a move without the network costs on our clock: the pipe, the scheduler, the GUI and the fallback move.
+
+    It is measured from the clocks that the GUI sends, so it holds what the engine itself cannot see.
+    """
+
+    PRIOR = 0.006
+    WEIGHT = 0.2  # of the newest measurement
+    OWN = 0.003  # seconds of a fallback move itself, where a move of the network was measured
+    LARGEST = 1.0  # a longer one is an adjournment, not a lag
+    MARGIN = 1.25
+
+    def __init__(self) -> None:
+        self.mean = self.PRIOR
+
+    def measured(self, seconds: float) -> None:
+        if 0 <= seconds <= self.LARGEST:
+            self.mean += self.WEIGHT * (seconds - self.mean)
+
+    @property
+    def turn(self) -> float:
+        """Seconds to plan with for a move without the network."""
+        return self.MARGIN * self.mean
 
 
 class Speed:
-    """What a thought costs: so many seconds for a call of the network with one position, so many for each further one.
+    """The cost of a decision: seconds of a network call with one position, and of each further position in its batch.
 
-    Positions side by side cost far less than one after another, so a fan of futures needs both figures. Every thought
-    measures a sum of them; a Kalman filter of two figures that drift tells them apart and weighs each measurement by
-    what it says about either. Until a thought with batches was measured, nothing is thought to be saved by them.
+    Positions in one batch cost far less than one after another, so both figures are needed. Every decision measures a
+    sum of them; a Kalman filter of two drifting figures tells them apart. Until a decision with batches was measured,
+    a further position counts like a call.
 
-    Planning adds DEVIATIONS times the running error of the predictions, as a network protocol plans its timeouts: a
-    machine with other work on it takes fewer steps rather than lose on time.
+    Planning adds DEVIATIONS times the running error of the predictions, as network protocols plan their timeouts: on
+    a busy machine the engine takes fewer steps rather than lose on time.
     """
 
     DEVIATIONS = 2.0
@@ -92,7 +125,7 @@ class Speed:
         self.deviation = 0.25  # mean error, as a share of what was predicted
 
     def measured(self, seconds: float, calls: int, evaluations: int) -> None:
-        """Take in one thought of so many network calls and evaluations of one position that took `seconds`."""
+        """Take in one decision of so many network calls and evaluations of one position that took `seconds`."""
         if calls < 1 or not math.isfinite(seconds) or seconds < 0:
             return
         if self.figures is None:
@@ -119,18 +152,18 @@ class Speed:
         return self.figures[0] * calls + self.figures[1] * max(0, evaluations - calls)
 
     def careful(self, calls: int = 1, evaluations: int = 1) -> float | None:
-        """Seconds of a thought to plan with, None while nothing was measured."""
+        """Seconds of a decision to plan with, None while nothing was measured."""
         if self.figures is None:
             return None
         return self._mean(calls, evaluations) * (1.0 + self.DEVIATIONS * self.deviation)
 
     def relax(self) -> None:
-        """Trust the machine a little more again, when an old measurement kept us from taking a new one."""
+        """Lower both figures, when an old measurement kept us from taking a new one."""
         if self.figures is not None:
             self.figures = 0.8 * self.figures[0], 0.8 * self.figures[1]
 
     def relax_batches(self) -> None:
-        """The same, when only thoughts with batches were not taken."""
+        """The same, when only decisions with batches were not taken."""
         if self.figures is not None:
             self.figures = self.figures[0], 0.8 * self.figures[1]
 

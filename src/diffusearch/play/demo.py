@@ -1,4 +1,4 @@
-"""The demo: a puzzle in the terminal, the agent's move, the future it imagined, and how the future left the noise."""
+"""The demo: a puzzle in the terminal, the agent's move, the line it predicts, and the denoising steps."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from rich.console import Console
 
 from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
-from diffusearch.play.puzzles import Puzzle, puzzles
+from diffusearch.play.puzzles import PagePuzzle, puzzles
 from diffusearch.play.terminal import beside, board_lines, film_frames, imagined_boards, summary
 from diffusearch.play.thoughts import squares_of, thought_of
 
 FIRST = 1  # the puzzle that is shown unless another is asked for
 
 
-def chosen(number: int) -> Puzzle:
+def chosen(number: int) -> PagePuzzle:
     """A packaged puzzle by its number, from 1, easiest first."""
     every = puzzles()
     if not 1 <= number <= len(every):
@@ -23,7 +23,7 @@ def chosen(number: int) -> Puzzle:
 
 
 def show(agent: Agent, number: int, console: Console) -> None:
-    """One puzzle from position to verdict; nothing is asked, nothing is kept."""
+    """One puzzle from the position to the solution."""
     puzzle = chosen(number)
     board = chess.Board(puzzle.fen)
     side = "White" if board.turn else "Black"
@@ -33,11 +33,11 @@ def show(agent: Agent, number: int, console: Console) -> None:
     thought = thought_of(agent.name, board, agent.play(board))
     frames = film_frames(thought.film)
     if frames:
-        console.print("\nThe future comes out of the noise (? is not fixed yet):", highlight=False)
+        console.print("\nDenoising (? is still masked):", highlight=False)
     for frame in frames[:-1]:  # the last one is what is shown next, with its mistakes marked
         console.print(frame)
         console.print()
-    console.print("\nWhat the agent imagined (! marks a square that it has wrong):", highlight=False)
+    console.print("\nWhat the agent predicts (! marks a wrong square):", highlight=False)
     console.print(imagined_boards(thought.line))
     console.print()
     for line in summary(thought):

@@ -1,4 +1,4 @@
-"""Puzzles that the project made itself (see `puzzlesmith`): who finds the only winning moves?
+"""Puzzles that the project made itself (see `make_puzzles`).
 
 A puzzle's solution alternates the solver's moves and the opponent's answers, and begins and ends with the
 solver. Each solver's move is the only one that wins; at the last move any checkmate counts as right.
@@ -17,7 +17,7 @@ from diffusearch.errors import UserError
 
 
 @dataclass(frozen=True)
-class Puzzle:
+class PagePuzzle:
     fen: str
     solution: tuple[str, ...]  # UCI, odd length: the solver moves first and last
     rating: int
@@ -52,10 +52,10 @@ class Puzzle:
 
 
 @cache
-def puzzles() -> tuple[Puzzle, ...]:
+def puzzles() -> tuple[PagePuzzle, ...]:
     """The packaged puzzles, easiest first."""
     text = files("diffusearch.play").joinpath("puzzles.json").read_text(encoding="utf-8")
     return tuple(
-        Puzzle(fen=entry["fen"], solution=tuple(entry["solution"].split()), rating=entry["rating"])
+        PagePuzzle(fen=entry["fen"], solution=tuple(entry["solution"].split()), rating=entry["rating"])
         for entry in json.loads(text)["puzzles"]
     )

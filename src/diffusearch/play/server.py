@@ -1,4 +1,4 @@
-"""The page's server: the API, the built page, and how errors are said. Serves on this machine only."""
+"""The page's server: the API, the built page, and the errors. Serves on this machine only."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ from collections.abc import AsyncIterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import Response
+from starlette.types import Scope
 
 from diffusearch.errors import UserError
-from diffusearch.play.api import GameOver, NoSuchPuzzle, router
-from diffusearch.play.desk import Busy, Desk
-from diffusearch.play.roster import Roster, UnknownAgent
-from diffusearch.play.shield import Shield
+from diffusearch.play.api import GameOver, NoSuchPuzzle, Service, router
+from diffusearch.play.opponents import UnknownAgent
+from diffusearch.play.request_limits import CONNECTIONS, RequestLimits, TimedHeaders
+from diffusearch.play.security_headers import SecurityHeaders
+from diffusearch.play.work_queue import Busy, ClientGone
 
 HOST = "127.0.0.1"
+LONGEST_DETAIL = 400  # characters of a refusal; somebody's input may be quoted in it
 
 
 def assets() -> Path:
@@ -34,40 +39,49 @@ def assets() -> Path:
     return folder
 
 
-def create_app(roster: Roster, desk: Desk, page: Path | None, hosts: Sequence[str] = (HOST, "localhost")) -> FastAPI:
+class PageFiles(StaticFiles):
+    """The built page; other methods than reads are refused with the header that HTTP asks for."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        if scope["method"] not in ("GET", "HEAD"):
+            raise HTTPException(405, f"{scope['method']} is not allowed here", {"allow": "GET, HEAD"})
+        return await super().get_response(path, scope)
+
+
+def create_app(service: Service, page: Path | None, hosts: Sequence[str] = (HOST, "localhost")) -> FastAPI:
     """The whole application; `page` is the folder of built files, None for the API alone."""
 
     @contextlib.asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
+        service.opponents.load()
         yield
-        desk.close()
-        roster.close()
+        service.close()
 
     app = FastAPI(
         title="DiffuSearch",
-        summary="A chess agent that imagines before it moves",
+        summary="Play against discrete diffusion, tree search and engines",
         openapi_url="/api/openapi.json",
         docs_url=None,  # both documentation pages load scripts from elsewhere
         redoc_url=None,
         lifespan=life,
     )
-    app.state.roster = roster
-    app.state.desk = desk
+    app.state.service = service
     app.include_router(router)
-    _say_errors(app)
+    _handle_errors(app)
     if page is not None:
-        app.mount("/", StaticFiles(directory=page, html=True), name="page")
+        app.mount("/", PageFiles(directory=page, html=True), name="page")
     # A strange Host header means that another site's name was pointed at this machine (DNS rebinding).
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
-    app.add_middleware(Shield)
+    app.add_middleware(RequestLimits)
+    app.add_middleware(SecurityHeaders)
     return app
 
 
-def _say_errors(app: FastAPI) -> None:
+def _handle_errors(app: FastAPI) -> None:
     """Every refusal is one sentence in `detail`."""
 
     def said(status: int, sentence: str) -> JSONResponse:
-        return JSONResponse({"detail": sentence}, status_code=status)
+        return JSONResponse({"detail": shortened(sentence)}, status_code=status)
 
     def user_error(_: Request, error: Exception) -> JSONResponse:
         missing = isinstance(error, (UnknownAgent, NoSuchPuzzle))
@@ -78,10 +92,13 @@ def _say_errors(app: FastAPI) -> None:
         answer.headers["retry-after"] = "3"
         return answer
 
+    def gone(_: Request, error: Exception) -> JSONResponse:
+        return said(499, str(error))  # nobody reads it
+
     def shape(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body") or "the request"
+        place = ".".join(str(part)[:60] for part in first["loc"] if part != "body") or "the request"
         return said(422, f"{place}: {first['msg']}.")
 
     def http(_: Request, error: Exception) -> JSONResponse:
@@ -92,8 +109,15 @@ def _say_errors(app: FastAPI) -> None:
 
     app.add_exception_handler(UserError, user_error)
     app.add_exception_handler(Busy, busy)
+    app.add_exception_handler(ClientGone, gone)
     app.add_exception_handler(RequestValidationError, shape)
     app.add_exception_handler(HTTPException, http)
+
+
+def shortened(sentence: str) -> str:
+    """A sentence of bounded length, on one line."""
+    text = " ".join(sentence.split())
+    return text if len(text) <= LONGEST_DETAIL else text[: LONGEST_DETAIL - 5] + " ...."
 
 
 def listen(port: int) -> socket.socket:
@@ -108,11 +132,23 @@ def listen(port: int) -> socket.socket:
     return listener
 
 
+def config(app: FastAPI) -> uvicorn.Config:
+    """How uvicorn serves the application: bounded in connections, in time for headers and in idle time."""
+    return uvicorn.Config(
+        app,
+        http=TimedHeaders,
+        ws="none",
+        log_level="warning",
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=5,
+    )
+
+
 def serve(app: FastAPI, listener: socket.socket, show: bool) -> None:
     """Serve until Ctrl-C; `show` opens the page in the browser once it listens."""
-    import uvicorn
-
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
+    server = uvicorn.Server(config(app))
     address = f"http://{HOST}:{listener.getsockname()[1]}/"
     listener.listen(128)  # from here on a browser is let in and waits until the server answers
     print(f"DiffuSearch plays at {address} (Ctrl-C ends it)", flush=True)

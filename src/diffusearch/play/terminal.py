@@ -1,7 +1,7 @@
-"""A thought in the terminal: boards side by side, candidates as bars, the denoising as a few frames.
+"""A decision in the terminal: boards side by side, candidates as bars, the denoising as a few frames.
 
-The same `Thought` that the page draws. Every mark is a character as well as a colour, so nothing is lost in a file:
-`?` is a square that is still noise, `!` stands behind a square that the imagined board has wrong.
+The same `Thought` that the page draws. Every mark is a character as well as a colour: `?` is a masked square, and `!`
+stands behind a square that the predicted board has wrong.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def beside(boards: Sequence[list[Text]]) -> Group:
 
 def named(ply: LinePly) -> str:
     """A ply's move as a player writes it; one that cannot be played where it stands is in brackets."""
-    return ply.san or (f"({ply.uci})" if ply.uci else "end")
+    return ply.san or f"({ply.uci})"
 
 
 def numbered(line: Iterable[LinePly], root: chess.Board) -> str:
@@ -69,13 +69,13 @@ def summary(thought: Thought) -> list[str]:
 
 
 def imagined_boards(line: Sequence[LinePly]) -> RenderableType:
-    """The boards that were imagined, each under the move that leads to it."""
+    """The predicted boards, each under the move that leads to it."""
     boards = [board_lines(ply.squares, f"after {named(ply)}", ply.wrong) for ply in line if ply.squares is not None]
-    return beside(boards) if boards else Text("(this agent imagines no boards)")
+    return beside(boards) if boards else Text("(this agent predicts no boards)")
 
 
 def film_frames(film: Sequence[FilmFrame], count: int = FRAMES) -> list[RenderableType]:
-    """A few frames of the denoising, evenly spaced, without the first (all noise) and with the last."""
+    """A few frames of the denoising, evenly spaced, without the first (all masked) and with the last."""
     if len(film) < 2:
         return []
     last = len(film) - 1

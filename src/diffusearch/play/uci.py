@@ -1,14 +1,16 @@
 """`diffusearch uci`: reads UCI lines, calls the engine, prints its lines. Only the protocol is here.
 
-A word that is not known is passed over and the rest of its line is read, as the protocol asks; what is wrong in a
-known command comes back as `info string`. The reader never thinks and never waits.
+An unknown word is skipped and the rest of its line is read, as the protocol asks; what is wrong in a known command
+comes back as `info string`. The reader never thinks and never waits. Ctrl-C and SIGTERM answer what is open and end.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from types import FrameType
 from typing import BinaryIO
 
 import chess
@@ -16,17 +18,24 @@ import chess
 from diffusearch import __version__
 from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
-from diffusearch.play.engine import Build, Engine, Say
-from diffusearch.play.uci_options import Options
-from diffusearch.play.uci_words import parse_go, parse_position
+from diffusearch.play.uci_engine import Build, Say, UciEngine
+from diffusearch.play.uci_options import UciOptions
+from diffusearch.play.uci_words import PositionReader, parse_go
+
+_SWITCH = 0.001  # seconds between threads: the reader must not wait long for a thread that computes
 
 
-class Protocol:
+class Terminated(BaseException):
+    """Raised in the reader by Ctrl-C or SIGTERM."""
+
+
+class UciProtocol:
     """One conversation with a GUI."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: UciEngine) -> None:
         self.engine = engine
         self.board: chess.Board | None = chess.Board()  # None after a position that was refused
+        self._positions = PositionReader()
         self._commands: dict[str, Callable[[Sequence[str]], None]] = {
             "uci": self._uci,
             "isready": lambda words: engine.ready(),
@@ -37,7 +46,7 @@ class Protocol:
             "stop": lambda words: engine.stop(),
             "ponderhit": lambda words: engine.ponderhit(),
             "d": self._show,
-            "debug": lambda words: None,  # nothing more to tell than is told anyway
+            "debug": lambda words: None,  # there is nothing more to print
             "register": lambda words: None,
         }
 
@@ -72,10 +81,10 @@ class Protocol:
 
     def _position(self, words: Sequence[str]) -> None:
         self.board = None  # a move for some other position would be worse than none
-        self.board = parse_position(words)
+        self.board = self._positions.read(words)
 
     def _show(self, words: Sequence[str]) -> None:
-        """Not of the protocol, for people at a terminal: the board and its FEN."""
+        """Not part of UCI, for people at a terminal: the board and its FEN."""
         self.engine.say(f"{self.board}\n\nFen: {self.board.fen()}" if self.board else "no position")
 
 
@@ -86,20 +95,24 @@ def build_agent(text: str) -> Agent:
     return agent(text)
 
 
-def converse(lines: Iterable[bytes], say: Say, build: Build = build_agent, options: Options | None = None) -> bool:
+def converse(lines: Iterable[bytes], say: Say, build: Build = build_agent, options: UciOptions | None = None) -> bool:
     """Obey lines until `quit` or the end of input; True if every thread has ended.
 
-    At the end of input (a pipe from a script) a limited `go` is still thought through; `quit` cuts it short.
+    At the end of input (a pipe from a script) a limited `go` is still thought through; `quit` cuts it short, and a
+    signal is answered at once with what there is.
     """
-    engine = Engine(say, build, options)
-    protocol = Protocol(engine)
-    for line in lines:
-        if not protocol.line(line.decode("utf-8", errors="replace")):
-            return engine.close()
-    return engine.close(finish=True)
+    engine = UciEngine(say, build, options)
+    protocol = UciProtocol(engine)
+    try:
+        for line in lines:
+            if not protocol.line(line.decode("utf-8", errors="replace")):
+                return engine.close()
+        return engine.close(finish=True)
+    except Terminated:
+        return engine.close(at_once=True)
 
 
-def serve(options: Options | None = None, stdin: BinaryIO | None = None) -> bool:
+def serve(options: UciOptions | None = None, stdin: BinaryIO | None = None) -> bool:
     """Run on standard input and output."""
 
     def say(line: str) -> None:
@@ -109,4 +122,11 @@ def serve(options: Options | None = None, stdin: BinaryIO | None = None) -> bool
         except OSError:  # the GUI is gone; nothing is left to say from any thread
             os._exit(0)
 
+    def terminate(number: int, _: FrameType | None) -> None:
+        signal.signal(number, lambda *_: os._exit(0))  # a second one does not wait for anything
+        raise Terminated
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, terminate)
+    sys.setswitchinterval(_SWITCH)
     return converse(stdin or sys.stdin.buffer, say, options=options)

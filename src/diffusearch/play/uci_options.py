@@ -9,6 +9,7 @@ import random
 import re
 from dataclasses import dataclass, replace
 
+from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
 
@@ -18,7 +19,7 @@ Value = str | int | bool
 
 
 @dataclass(frozen=True)
-class Option:
+class UciOption:
     """One line of the table; a spin has bounds, a combo has words."""
 
     name: str
@@ -59,23 +60,23 @@ class Option:
 
 
 TABLE = (
-    Option("Agent", "diffusearch"),  # any player's text, e.g. `s-a` or `mcts`
-    Option("Weights", ""),  # a run folder; empty = the weights inside the package
-    Option("Steps", 20, 1, 200),  # denoising steps at most; the clock may take fewer
-    Option("Imaginations", 1, 1, 64),  # futures imagined side by side, the likeliest is played
-    Option("Order", "auto", words=("auto", *ORDERS)),  # which places are fixed first; auto = what suits the weights
-    Option("Temperature", 0, 0, 500),  # hundredths: 100 = sample as the model says, 0 = always the likeliest
-    Option("Strength", 100, 0, 100),  # below 100 it thinks less and chooses more freely; no rating
-    Option("Seed", 0, 0, 2**31 - 1),  # of free choices; 0 = another one in every game
-    Option("MultiPV", 1, 1, 64),
-    Option("Threads", 1, 1, 256),
-    Option("Move Overhead", 50, 0, 5000),  # milliseconds
-    Option("Ponder", False),  # tells the GUI that pondering is understood; nothing to switch here
-    Option("UCI_ShowWDL", False),
+    UciOption("Agent", DEFAULT_AGENT),  # any agent's text, e.g. `s-a` or `mcts`
+    UciOption("Weights", ""),  # a run folder; empty = the weights inside the package
+    UciOption("Steps", 0, 0, 1000),  # network calls at most, 0 = as the agent's run says; the clock may allow fewer
+    UciOption("Imaginations", 0, 0, 64),  # samples denoised in one batch, the likeliest is played; 0 = as the run says
+    UciOption("Order", "auto", words=("auto", *ORDERS)),  # which places are fixed first; auto = as the run says
+    UciOption("Temperature", 0, 0, 500),  # hundredths: 100 = sample from the model's distribution, 0 = as the run says
+    UciOption("Strength", 100, 0, 100),  # below 100 fewer steps and random choice; not a rating
+    UciOption("Seed", 0, 0, 2**31 - 1),  # of random choices; 0 = another one in every game
+    UciOption("MultiPV", 1, 1, 64),
+    UciOption("Threads", 1, 1, 256),
+    UciOption("Move Overhead", 50, 0, 5000),  # milliseconds
+    UciOption("Ponder", False),  # tells the GUI that `go ponder` is understood; changes nothing here
+    UciOption("UCI_ShowWDL", False),
 )
 
 
-class Options:
+class UciOptions:
     """The values in force, by name; a name is known in any case of its letters."""
 
     def __init__(self, **values: Value) -> None:
@@ -93,8 +94,12 @@ class Options:
 
     def set(self, name: str, text: str) -> str:
         """Take one value from its text; gives back the option's own spelling."""
+        if name.lower() == "uci_chess960" and text.lower() != "false":
+            raise UserError("Option UCI_Chess960 is refused: only standard chess is played, castling from e1 and e8.")
         option = self._by_name.get(name.lower())
         if option is None:
+            if name.lower() == "uci_chess960":  # false, as always
+                return "UCI_Chess960"
             raise UserError(f"No such option: {name[:60]!r}; `uci` lists all options.")
         self._values[option.name] = option.parse(text)
         return option.name
@@ -112,29 +117,24 @@ class Options:
         return [option.declared() for option in self._by_name.values()]
 
     def agent_text(self) -> str:
-        """The agent these options describe, in the words of `diffusearch.agents.build`.
+        """The text of the agent that these options describe.
 
         Each agent gets those options that it understands; what the Agent text says itself (`diffusearch?k=5`) is left
         as it is. Steps are not among them: they go with each move, as a limit.
         """
         from diffusearch.agents.build import KINDS
 
-        agent, weights = self.text("Agent").strip() or "diffusearch", self.text("Weights").strip()
-        head, mark, query = agent.partition("?")
+        spec, weights = AgentSpec.parse(self.text("Agent").strip() or DEFAULT_AGENT), self.text("Weights").strip()
         if weights:
-            if ":" in head:
-                raise UserError(f"Agent {agent!r} names its weights already; clear Weights or shorten Agent.")
-            head = f"{head}:{weights}"
-        given = {part.partition("=")[0] for text in (query, head.partition(":")[2]) for part in text.split("&")}
+            spec = spec.with_run(weights)
         ours = {
-            "k": str(self.number("Imaginations")),
-            **({} if self.text("Order") == "auto" else {"order": self.text("Order")}),
-            "temperature": f"{self.number('Temperature') / 100:g}",
-            "strength": str(self.number("Strength")),
+            "k": str(self.number("Imaginations") or ""),
+            "order": "" if self.text("Order") == "auto" else self.text("Order"),
+            "temperature": f"{self.number('Temperature') / 100:g}" if self.number("Temperature") else "",
+            "strength": "" if self.number("Strength") == 100 else str(self.number("Strength")),
             "seed": str(self.number("Seed") or self._seed),
-        }
-        player = KINDS.get(head.partition(":")[0])
+        }  # empty = as the agent itself says
+        player = KINDS.get(spec.word)
         understood = {option.name for option in player.options} if player else set()
-        parts = [query] if query else []
-        parts += [f"{key}={value}" for key, value in ours.items() if key in understood and key not in given]
-        return head + ("?" + "&".join(parts) if parts else mark)
+        added = {name: text for name, text in ours.items() if text and name in understood and name not in spec.options}
+        return str(spec.with_options(**added))

@@ -1,4 +1,4 @@
-"""The words of the UCI protocol: lines from the GUI become values, decisions become lines for the GUI."""
+"""UCI lines: those of the GUI become values, decisions become lines for the GUI."""
 
 from __future__ import annotations
 
@@ -109,12 +109,34 @@ def parse_position(words: Sequence[str]) -> chess.Board:
             raise UserError(f"Position refused, {error}") from None
     else:
         raise UserError("Position refused: `startpos` or `fen` must follow the word `position`.")
+    return _played(board, moves)
+
+
+def _played(board: chess.Board, moves: Sequence[str]) -> chess.Board:
     for word in moves:
         move = _legal(board, word)
         if move is None:
             raise UserError(f"Position refused, the move {word[:20]!r} is not legal in {board.fen()}.")
         board.push(move)
     return board
+
+
+class PositionReader:
+    """Reads `position` lines; of a game that goes on only the new moves, so that long games cost no time."""
+
+    def __init__(self) -> None:
+        self._words: list[str] = []
+        self._board: chess.Board | None = None
+
+    def read(self, words: Sequence[str]) -> chess.Board:
+        """A board of its own for each line; a UserError if the position is refused."""
+        known, old = len(self._words), self._board
+        if old is not None and "moves" in self._words and list(words[:known]) == self._words:
+            board = _played(old.copy(), words[known:])
+        else:
+            board = parse_position(words)
+        self._words, self._board = list(words), board
+        return board.copy()
 
 
 def _legal(board: chess.Board, word: str) -> chess.Move | None:
@@ -137,7 +159,7 @@ def allowed_moves(board: chess.Board, words: Sequence[str]) -> tuple[chess.Move,
 
 
 def legal_line(board: chess.Board, decision: Decision) -> list[chess.Move]:
-    """The imagined line as far as it is legal; it always starts with the move that is played."""
+    """The line as far as it is legal; it always starts with the move that is played."""
     board = board.copy(stack=False)
     line: list[chess.Move] = []
     for move in decision.line if decision.line[:1] == (decision.move,) else (decision.move,):
@@ -181,15 +203,17 @@ def score_words(board: chess.Board, line: Sequence[chess.Move], value: float | N
     return words + (" wdl {} {} {}".format(*wdl(value)) if show_wdl else "")
 
 
-def info_line(board: chess.Board, decision: Decision, rank: int, seconds: float, show_wdl: bool) -> str:
-    """One `info` line: depth is the length of the imagined line in plies."""
+def info_line(
+    board: chess.Board, decision: Decision, rank: int, seconds: float, evaluations: int, show_wdl: bool
+) -> str:
+    """One `info` line: depth is the length of the line in plies, nodes are the evaluations since the `go`."""
     line = legal_line(board, decision)
     milliseconds = round(1000 * seconds)
     words = [
         f"info depth {len(line)} multipv {rank}",
         score_words(board, line, decision.value, show_wdl),
-        f"nodes {decision.nodes}",
-        f"nps {round(decision.nodes / seconds)}" if seconds > 0.001 else "",
+        f"nodes {evaluations}",
+        f"nps {round(evaluations / seconds)}" if seconds > 0.001 else "",
         f"time {milliseconds}",
         "pv " + " ".join(move.uci() for move in line),
     ]

@@ -1,11 +1,11 @@
 """Makes the page's puzzles: Stockfish plays weak games against itself and the only winning moves are kept.
 
-    python -m diffusearch.play.puzzlesmith --count 80 --most 24 --seed 1 --out src/diffusearch/play/puzzles.json
+    python -m diffusearch.play.make_puzzles --count 80 --most 24 --seed 1 --out src/diffusearch/play/puzzles.json
 
 gives the packaged file byte for byte (with Stockfish 15.1; another version plays other games). No outside games or
 puzzles are used. A position is kept if, at the verifying effort, the best move wins and the second best does not, for
 every move of the solver; the line goes on while the win stays unique. The rating is an estimate: it grows with the
-depth at which Stockfish settles on the first move. Of those that it sees at once, only some are kept.
+depth at which Stockfish settles on the first move. Of the easiest only some are kept.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Entry:
+class PuzzleEntry:
     """One line of the file."""
 
     fen: str
@@ -50,7 +50,7 @@ class Entry:
     rating: int
 
 
-class Smith:
+class PuzzleMaker:
     """One engine, one source of randomness."""
 
     def __init__(self, engine: chess.engine.SimpleEngine, rng: random.Random, nodes: int) -> None:
@@ -114,10 +114,10 @@ class Smith:
                     since = depth
         return since
 
-    def entry(self, board: chess.Board, line: Sequence[chess.Move]) -> Entry:
+    def entry(self, board: chess.Board, line: Sequence[chess.Move]) -> PuzzleEntry:
         depth = self.settled(board.copy(stack=False), line[0])
         solution = " ".join(move.uci() for move in line)
-        return Entry(board.fen(), solution, rating_of(depth or DEEPEST, (len(line) + 1) // 2))
+        return PuzzleEntry(board.fen(), solution, rating_of(depth or DEEPEST, (len(line) + 1) // 2))
 
 
 def rating_of(depth: int, length: int) -> int:
@@ -132,26 +132,26 @@ def obvious(board: chess.Board, move: chess.Move) -> bool:
     return victim is not None and ((last is not None and last.to_square == move.to_square) or victim == chess.QUEEN)
 
 
-def make(count: int, seed: int, nodes: int, stockfish: str) -> list[Entry]:
+def make(count: int, seed: int, nodes: int, stockfish: str) -> list[PuzzleEntry]:
     """`count` puzzles, easiest first, no position twice, at most two from one game."""
-    out: dict[str, Entry] = {}
+    out: dict[str, PuzzleEntry] = {}
     try:
         engine = chess.engine.SimpleEngine.popen_uci(stockfish)
     except FileNotFoundError as error:
         raise UserError(f"There is no engine {stockfish!r}; install Stockfish or name it with --stockfish.") from error
     with engine:
         engine.configure({"Threads": 1, "Hash": 16})
-        smith = Smith(engine, random.Random(seed), nodes)
+        maker = PuzzleMaker(engine, random.Random(seed), nodes)
         while len(out) < count:
             taken = 0
-            for board in smith.weak_game():
-                quick = smith.judge(board, QUICK)
+            for board in maker.weak_game():
+                quick = maker.judge(board, QUICK)
                 if quick is None or quick.score < WINS or quick.second > HOLDS or obvious(board, quick.best):
                     continue
-                line = smith.solution(board)
+                line = maker.solution(board)
                 if not line or obvious(board, line[0]):
                     continue
-                out[board.epd()] = smith.entry(board, line)
+                out[board.epd()] = maker.entry(board, line)
                 taken += 1
                 print(f"{len(out)} of {count}", flush=True)
                 if taken == 2 or len(out) >= count:
@@ -159,7 +159,7 @@ def make(count: int, seed: int, nodes: int, stockfish: str) -> list[Entry]:
     return sorted(out.values(), key=lambda entry: (entry.rating, entry.fen))
 
 
-def thinned(entries: Sequence[Entry], most: int) -> list[Entry]:
+def thinned(entries: Sequence[PuzzleEntry], most: int) -> list[PuzzleEntry]:
     """At most `most` puzzles of one rating: weak games give many that are seen at once and few that are not."""
     seen: Counter[int] = Counter()
     kept = []
@@ -170,9 +170,9 @@ def thinned(entries: Sequence[Entry], most: int) -> list[Entry]:
     return kept
 
 
-def written(entries: Sequence[Entry], seed: int, nodes: int) -> str:
+def written(entries: Sequence[PuzzleEntry], seed: int, nodes: int) -> str:
     """The file's text, one puzzle a line."""
-    note = f"made by diffusearch.play.puzzlesmith, seed {seed}, {nodes} nodes"
+    note = f"made by diffusearch.play.make_puzzles, seed {seed}, {nodes} nodes"
     lines = ",\n".join(json.dumps(asdict(entry)) for entry in entries)
     return '{"source": ' + json.dumps(note) + ', "puzzles": [\n' + lines + "\n]}\n"
 

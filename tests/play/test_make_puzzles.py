@@ -13,7 +13,7 @@ import chess.engine
 import pytest
 
 from diffusearch.errors import UserError
-from diffusearch.play.puzzlesmith import Entry, Smith, make, obvious, rating_of, thinned, written
+from diffusearch.play.make_puzzles import PuzzleEntry, PuzzleMaker, make, obvious, rating_of, thinned, written
 
 BACK_RANK = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"  # Rd8 mates; nothing else wins at once
 
@@ -22,37 +22,37 @@ PACKAGED = files("diffusearch.play").joinpath("puzzles.json").read_text(encoding
 MADE_BY = "Stockfish 15.1"  # of the packaged file; other versions play other games
 
 
-def packaged() -> list[Entry]:
-    return [Entry(**entry) for entry in json.loads(PACKAGED)["puzzles"]]
+def packaged() -> list[PuzzleEntry]:
+    return [PuzzleEntry(**entry) for entry in json.loads(PACKAGED)["puzzles"]]
 
 
 @pytest.fixture(scope="module")
-def smith() -> Iterator[Smith]:
+def maker() -> Iterator[PuzzleMaker]:
     path = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
     if path is None:
         pytest.skip("no Stockfish on the PATH")
     with chess.engine.SimpleEngine.popen_uci(path) as engine:
-        yield Smith(engine, random.Random(1), nodes=5000)
+        yield PuzzleMaker(engine, random.Random(1), nodes=5000)
 
 
 @pytest.mark.engine
-def test_the_only_mate_is_a_solution_of_one_move(smith: Smith) -> None:
+def test_the_only_mate_is_a_solution_of_one_move(maker: PuzzleMaker) -> None:
     board = chess.Board("6k1/5ppp/8/8/8/r7/r4PPP/3R2K1 w - - 0 1")  # a rook down but for the mate
-    assert [move.uci() for move in smith.solution(board)] == ["d1d8"]
+    assert [move.uci() for move in maker.solution(board)] == ["d1d8"]
 
 
 @pytest.mark.engine
-def test_no_puzzle_where_two_moves_win(smith: Smith) -> None:
-    assert smith.solution(chess.Board("6k1/8/8/8/8/8/1QQ3PP/6K1 w - - 0 1")) == []
-    assert smith.solution(chess.Board()) == []
+def test_no_puzzle_where_two_moves_win(maker: PuzzleMaker) -> None:
+    assert maker.solution(chess.Board("6k1/8/8/8/8/8/1QQ3PP/6K1 w - - 0 1")) == []
+    assert maker.solution(chess.Board()) == []
 
 
 @pytest.mark.engine
-def test_a_mate_in_one_settles_at_once(smith: Smith) -> None:
+def test_a_mate_in_one_settles_at_once(maker: PuzzleMaker) -> None:
     board = chess.Board(BACK_RANK)
     mate = chess.Move.from_uci("d1d8")
-    assert smith.settled(board, mate) == 1
-    assert smith.settled(board, chess.Move.from_uci("g1f1")) == 0
+    assert maker.settled(board, mate) == 1
+    assert maker.settled(board, chess.Move.from_uci("g1f1")) == 0
 
 
 def test_recaptures_and_free_queens_are_obvious() -> None:
@@ -77,7 +77,7 @@ def test_a_missing_engine_is_explained() -> None:
 
 
 def test_easy_ones_are_thinned() -> None:
-    entries = [Entry(str(number), "", 600) for number in range(5)] + [Entry("hard", "", 900)]
+    entries = [PuzzleEntry(str(number), "", 600) for number in range(5)] + [PuzzleEntry("hard", "", 900)]
     assert [entry.fen for entry in thinned(entries, 2)] == ["0", "1", "hard"]
 
 

@@ -1,8 +1,9 @@
-"""A game from the page <-> a board: the only place where the page's input meets the rules (python-chess)."""
+"""Games from the page <-> boards: a start position with moves, a pasted FEN, a pasted PGN. Every move is checked."""
 
 from __future__ import annotations
 
 import io
+import re
 from datetime import date
 
 import chess
@@ -13,23 +14,27 @@ from diffusearch.errors import UserError
 from diffusearch.fen import position_of
 from diffusearch.play.schemas import (
     MAX_MOVES,
-    Game,
+    GameRequest,
+    GameResult,
     LegalMove,
     PastedGame,
     PgnRequest,
     PlayedMove,
-    Position,
-    Result,
+    PositionInfo,
     Score,
     Side,
 )
 
+LONGEST_QUOTE = 160  # characters of somebody's text in an error
+DEEPEST_VARIATION = 30
+_BRACKET = re.compile(r"[{()]|;[^\n]*|^[%\[][^\n]*", re.MULTILINE)  # comments to the end of the line are passed over
+
 _REASONS = {
     chess.Termination.CHECKMATE: "checkmate",
     chess.Termination.STALEMATE: "stalemate",
-    chess.Termination.INSUFFICIENT_MATERIAL: "too little material to mate",
-    chess.Termination.SEVENTYFIVE_MOVES: "75 moves without capture or pawn move",
-    chess.Termination.FIVEFOLD_REPETITION: "the position came up five times",
+    chess.Termination.INSUFFICIENT_MATERIAL: "insufficient material",
+    chess.Termination.SEVENTYFIVE_MOVES: "seventy-five-move rule",
+    chess.Termination.FIVEFOLD_REPETITION: "fivefold repetition",
 }
 
 
@@ -37,7 +42,7 @@ def side(colour: chess.Color) -> Side:
     return "white" if colour == chess.WHITE else "black"
 
 
-def board_of(game: Game) -> chess.Board:
+def board_of(game: GameRequest) -> chess.Board:
     """The board after all moves, with its move stack; every move is checked."""
     board = chess.Board() if game.fen is None else position_of(game.fen)
     for number, uci in enumerate(game.moves, start=1):
@@ -49,18 +54,18 @@ def board_of(game: Game) -> chess.Board:
     return board
 
 
-def result_of(board: chess.Board) -> Result | None:
+def result_of(board: chess.Board) -> GameResult | None:
     """How the game ended. Threefold repetition and fifty moves end it at once, as on most servers."""
     outcome = board.outcome()
     if outcome is not None:
         score: Score = "1/2-1/2"
         if outcome.winner is not None:
             score = "1-0" if outcome.winner == chess.WHITE else "0-1"
-        return Result(score=score, reason=_REASONS.get(outcome.termination, "the rules"))
+        return GameResult(score=score, reason=_REASONS.get(outcome.termination, "the rules"))
     if board.is_repetition(3):
-        return Result(score="1/2-1/2", reason="the position came up three times")
+        return GameResult(score="1/2-1/2", reason="threefold repetition")
     if board.is_fifty_moves():
-        return Result(score="1/2-1/2", reason="50 moves without capture or pawn move")
+        return GameResult(score="1/2-1/2", reason="fifty-move rule")
     return None
 
 
@@ -69,8 +74,8 @@ def _checked_king(board: chess.Board) -> str | None:
     return chess.square_name(king) if king is not None and board.is_check() else None
 
 
-def describe(game: Game) -> Position:
-    """All that the page may show: legal moves, SAN, check and result."""
+def describe(game: GameRequest) -> PositionInfo:
+    """Legal moves, SAN, check and result of a game."""
     board = board_of(game)
     replay = board.root()
     start = replay.fen()
@@ -81,7 +86,7 @@ def describe(game: Game) -> Position:
         history.append(PlayedMove(uci=move.uci(), san=san, fen=replay.fen(), check=_checked_king(replay)))
     result = result_of(board)
     legal = [] if result else [_legal_move(board, move) for move in board.legal_moves]
-    return Position(
+    return PositionInfo(
         start=start,
         fen=board.fen(),
         turn=side(board.turn),
@@ -111,16 +116,19 @@ def pasted(text: str) -> PastedGame:
         raise UserError("The text is empty; paste a FEN or a PGN.")
     if "\n" not in text and text.split(" ")[0].count("/") == 7:
         return PastedGame(fen=position_of(text).fen(), moves=[], white=None, black=None)
+    _check_brackets(text)
     try:
-        game = chess.pgn.read_game(io.StringIO(text))
+        game = chess.pgn.read_game(io.StringIO(text), Visitor=_QuietBuilder)
     except ValueError as error:
-        raise UserError(f"The PGN cannot be read ({error}); paste one game of standard chess.") from error
+        raise UserError(f"The PGN cannot be read ({_short(error)}); paste one game of standard chess.") from error
     if game is None or (game.next() is None and "[" not in text):
         raise UserError(f"{text[:60]!r} is neither a FEN nor a PGN; paste one of them.")
     if game.errors:
-        raise UserError(f"The PGN cannot be read ({game.errors[0]}); correct that move.")
+        raise UserError(f"The PGN cannot be read ({_short(game.errors[0])}); correct that move.")
     if game.headers.get("Variant", "Standard").lower() not in {"standard", "chess", "from position"}:
-        raise UserError(f"The PGN is of the variant {game.headers['Variant']!r}; only standard chess is played here.")
+        raise UserError(
+            f"The PGN is of the variant {game.headers['Variant'][:40]!r}; only standard chess is played here."
+        )
     start = position_of(game.board().fen())
     first = next(pgn.split(io.StringIO(text)))
     if word := pgn.strange_word("".join(first.movetext)):
@@ -131,6 +139,36 @@ def pasted(text: str) -> PastedGame:
     if len(moves) > MAX_MOVES:
         raise UserError(f"The game has {len(moves)} half-moves; paste one of at most {MAX_MOVES}.")
     return PastedGame(fen=start.fen(), moves=moves, white=_known(game, "White"), black=_known(game, "Black"))
+
+
+class _QuietBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
+    """Collects errors without logging them: pasted text does not belong in the log."""
+
+    def handle_error(self, error: Exception) -> None:
+        self.game.errors.append(error)
+
+
+def _short(error: Exception) -> str:
+    """An error's text on one line and of bounded length; python-chess quotes what it could not read."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + " ..."
+
+
+def _check_brackets(text: str) -> None:
+    """Refuse open comments and deeply nested variations in one pass, so that all later passes are linear."""
+    depth, at = 0, 0
+    while (match := _BRACKET.search(text, at)) is not None:
+        at, kind = match.end(), match.group()
+        if kind == "{":
+            at = text.find("}", at) + 1
+            if at == 0:
+                raise UserError("The PGN has a comment that is not closed; write a } where it ends.")
+        elif kind == "(":
+            depth += 1
+            if depth > DEEPEST_VARIATION:
+                raise UserError(f"The PGN nests variations more than {DEEPEST_VARIATION} deep; paste the main line.")
+        elif kind == ")":
+            depth = max(0, depth - 1)
 
 
 def _known(game: chess.pgn.Game, tag: str) -> str | None:
@@ -144,7 +182,7 @@ def _tag(name: str) -> str:
 
 
 def pgn_of(request: PgnRequest, today: date) -> str:
-    """The game as PGN: the result is the rules' own, else the resignation, else open."""
+    """The game as PGN: the result is that of the rules, else of the players' agreement, else open."""
     board = board_of(request)
     game = chess.pgn.Game.from_board(board)
     game.headers["Event"] = "Casual game"
@@ -155,9 +193,12 @@ def pgn_of(request: PgnRequest, today: date) -> str:
     result = result_of(board)
     if result is not None:
         game.headers["Result"] = result.score
-    elif request.resigned is not None:
-        game.headers["Result"] = "0-1" if request.resigned == "white" else "1-0"
-        game.headers["Termination"] = "resignation"
+    elif (loser := request.resigned or request.flagged) is not None:
+        game.headers["Result"] = "0-1" if loser == "white" else "1-0"
+        game.headers["Termination"] = "resignation" if request.resigned else "time forfeit"
+    elif request.draw_agreed:
+        game.headers["Result"] = "1/2-1/2"
+        game.headers["Termination"] = "agreement"
     else:
         game.headers["Result"] = "*"
     return str(game) + "\n"

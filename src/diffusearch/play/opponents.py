@@ -1,0 +1,217 @@
+"""Who can be played on the page: a fixed list of opponents, each built once and shared by all games.
+
+The page names an opponent by its id and never by a text that could hold a path. Agents keep no game between two
+requests (the game lives in the browser), so each decision starts from `new_game` and holds the agent's own lock.
+`diffusearch play --agent TEXT` adds opponents before the packaged ones.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import chess
+
+from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
+from diffusearch.errors import UserError
+from diffusearch.play.schemas import AgentCard, LevelCard, Rating
+
+State = Literal["loading", "ready", "problem"]
+
+
+@dataclass(frozen=True)
+class Level:
+    """One setting of an opponent's strength."""
+
+    label: str
+    text: str  # the agent's text, see `diffusearch.agents.build`
+    limits: Limits = field(default_factory=Limits)
+    rating: Rating | None = None  # None until it is measured
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """One entry of the list."""
+
+    id: str
+    name: str
+    about: str
+    levels: tuple[Level, ...]  # weakest first
+    default: int = -1  # index into the levels
+    lines: int = 1  # lines to ask for, where a plain decision names only one candidate (engines)
+
+    def level(self, number: int | None) -> Level:
+        """The level that the page asked for; None is the default."""
+        if number is None:
+            return self.levels[self.default]
+        if number >= len(self.levels):
+            raise UserError(f"{self.name} has the levels 0 to {len(self.levels) - 1}, not {number}.")
+        return self.levels[number]
+
+
+def _strengths(spec: AgentSpec) -> tuple[Level, ...]:
+    """Settings of the strength option below 100, where moves are drawn at random in part."""
+    return tuple(Level(f"strength {dial}", str(spec.with_options(strength=str(dial)))) for dial in (20, 40, 60, 80))
+
+
+_FILMED = AgentSpec("diffusearch").with_options(film="on")  # keeps every denoising step, which the page replays
+
+PACKAGED: tuple[Opponent, ...] = (
+    Opponent(
+        DEFAULT_AGENT,
+        "Search",
+        "Searches a small tree of positions that the network predicts. The strongest.",
+        (
+            *_strengths(AgentSpec(DEFAULT_AGENT)),
+            Level("one look", DEFAULT_AGENT, Limits(steps=1)),
+            Level("full", DEFAULT_AGENT),
+        ),
+    ),
+    Opponent(
+        "diffusearch",
+        "DiffuSearch",
+        "Denoises its move together with the future, by discrete diffusion.",
+        (
+            *_strengths(_FILMED),
+            Level("one look", str(_FILMED), Limits(steps=1)),
+            Level("full", str(_FILMED)),
+        ),
+    ),
+    Opponent(
+        "s-a",
+        "Policy (s-a)",
+        "A policy network: one evaluation, no future.",
+        (*_strengths(AgentSpec("s-a")), Level("full", "s-a")),
+    ),
+    Opponent(
+        "mcts",
+        "Tree search (MCTS)",
+        "Monte Carlo tree search with a policy and a value network.",
+        tuple(Level(f"{count} simulations", "mcts", Limits(nodes=count)) for count in (10, 30, 100, 300)),
+        default=2,
+    ),
+    Opponent(
+        "stockfish",
+        "Stockfish",
+        "The engine that labelled the training data.",
+        tuple(
+            Level("1 node" if count == 1 else f"{count:,} nodes", "stockfish", Limits(nodes=count))
+            for count in (1, 30, 300, 3000, 30_000, 300_000)
+        ),
+        default=3,
+        lines=4,
+    ),
+    Opponent(
+        "greedy-material",
+        "Greedy",
+        "Takes the most material it can, one move deep.",
+        (Level("full", "greedy-material"),),
+    ),
+    Opponent("random", "Random", "Any legal move.", (Level("full", "random"),)),
+)
+
+
+def opponents(texts: Sequence[str]) -> tuple[Opponent, ...]:
+    """The user's own agents, named by their texts, then the packaged ones."""
+    return tuple(_own(text) for text in texts) + PACKAGED
+
+
+def _own(text: str) -> Opponent:
+    from diffusearch.agents.build import KINDS
+
+    spec = AgentSpec.parse(text)
+    known = {option.name for option in KINDS[spec.word].options} if spec.word in KINDS else set()
+    filmed = spec.with_options(film="on") if "film" in known and "film" not in spec.options else spec
+    return Opponent(text, text, "Your own agent.", (Level("as given", str(filmed)),))
+
+
+class UnknownAgent(UserError):
+    """The page asked for an opponent that is not on the list."""
+
+
+class Opponents:
+    """The list, and the agents built from its levels."""
+
+    def __init__(self, listed: Sequence[Opponent], build: Callable[[str], Agent]) -> None:
+        self._listed = {one.id: one for one in listed}
+        self._build = build
+        self._agents: dict[str, Agent] = {}
+        self._locks = {one.id: threading.Lock() for one in listed}
+        self._states: dict[str, tuple[State, str | None]] = {one.id: ("loading", None) for one in listed}
+        self._loader: threading.Thread | None = None
+        self._closed = False
+
+    def find(self, agent_id: str) -> Opponent:
+        if agent_id not in self._listed:
+            known = ", ".join(self._listed)
+            raise UnknownAgent(f"There is no agent {agent_id[:40]!r}; choose one of {known}.")
+        return self._listed[agent_id]
+
+    def load(self) -> None:
+        """Build every opponent's default level in the background, in the order of the list; returns at once."""
+        if self._loader is None:
+            self._loader = threading.Thread(target=self._load_all, name="load", daemon=True)
+            self._loader.start()
+
+    def _load_all(self) -> None:
+        for one in self._listed.values():
+            if self._closed:
+                return
+            try:
+                with self._locks[one.id]:
+                    self._agent(one.level(None))
+                self._states[one.id] = "ready", None
+            except Exception as error:  # whatever stops one opponent must not stop the others
+                sentence = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+                self._states[one.id] = "problem", " ".join(sentence.split())
+
+    def _agent(self, level: Level) -> Agent:
+        """The level's agent, built at its first use. Call with the opponent's lock held."""
+        if level.text not in self._agents:
+            self._agents[level.text] = self._build(level.text)
+        return self._agents[level.text]
+
+    def cards(self) -> list[AgentCard]:
+        """The list as it is now: which opponents are ready, which are being loaded, which cannot play here."""
+        self.load()
+        return [self._card(one) for one in self._listed.values()]
+
+    def _card(self, one: Opponent) -> AgentCard:
+        state, problem = self._states[one.id]
+        return AgentCard(
+            id=one.id,
+            name=one.name,
+            about=one.about,
+            levels=[LevelCard(label=level.label, rating=level.rating) for level in one.levels],
+            default=one.levels.index(one.level(None)),
+            state=state,
+            problem=problem,
+        )
+
+    def decide(self, agent_id: str, board: chess.Board, level: int | None) -> Decision:
+        """One decision; waits for the agent while it is loaded or busy with another request."""
+        one = self.find(agent_id)
+        chosen = one.level(level)
+        with self._locks[agent_id]:
+            agent = self._agent(chosen)
+            agent.new_game()
+            if one.lines > 1:
+                return agent.analyse(board, chosen.limits, one.lines)[0]
+            return agent.play(board, chosen.limits)
+
+    def decide_many(self, agent_id: str, boards: Sequence[chess.Board], level: int | None) -> list[Decision]:
+        """Decisions in unrelated positions."""
+        chosen = self.find(agent_id).level(level)
+        with self._locks[agent_id]:
+            agent = self._agent(chosen)
+            agent.new_game()
+            return agent.play_many(boards, chosen.limits)
+
+    def close(self) -> None:
+        self._closed = True
+        for agent in self._agents.values():
+            agent.close()
+        self._agents.clear()

@@ -1,0 +1,171 @@
+"""What the UCI engine asks of its agent: steps, nodes, root moves, lines and their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import chess
+import pytest
+from uci_talk import GatedAgent, Talk
+
+from diffusearch.agents.base import Candidate, Decision, Limits, SearchReport
+from diffusearch.play.scoring import filled, scored
+from diffusearch.tokens.values import centipawns
+
+# a thread that dies of an exception is a failure, not a remark
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+
+
+@pytest.fixture
+def gated() -> GatedAgent:
+    return GatedAgent()
+
+
+@pytest.fixture
+def talk(gated: GatedAgent) -> Iterator[Talk]:
+    conversation = Talk(gated, Agent="mock")
+    yield conversation
+    gated.gate.set()
+    assert conversation.engine.close()
+    assert gated.closed or not conversation.built
+
+
+def test_limits_and_searchmoves_reach_the_agent(talk: Talk, gated: GatedAgent) -> None:
+    talk.send("go nodes 12 depth 2 searchmoves e2e4 d2d4 a1a8")
+    assert talk.until("bestmove").startswith("bestmove e2e4")
+    (full,) = [limits for limits in gated.asked if limits.depth == 2]
+    assert (full.steps, full.nodes) == (9, 9)  # 1 for the first look, 9 steps, 2 for the scores of the two moves
+    assert talk.starting("info depth")[-1].split(" nodes ")[1].split()[0] == "12"
+    assert {move.uci() for move in full.moves} == {"e2e4", "d2d4"}
+    talk.send("go searchmoves e7e5")
+    talk.until("info string None of the searchmoves")
+    talk.until("bestmove h2h4")
+
+
+def test_multipv_is_filled_up_with_candidates(talk: Talk) -> None:
+    talk.send("setoption name MultiPV value 3", "go")
+    talk.until("bestmove")
+    ranks = [line.split(" multipv ")[1][0] for line in talk.starting("info depth")]
+    assert ranks == ["1", "1", "2", "3"]
+    lines = talk.starting("info depth")[1:]
+    assert len({line.split(" pv ")[1].split()[0] for line in lines}) == 3
+    assert all(" score cp 0 " in line for line in lines)
+
+
+def test_every_line_has_the_score_of_its_move(talk: Talk) -> None:
+    talk.send("setoption name MultiPV value 3", "go searchmoves e2e4 d2d4 a2a3")
+    talk.until("bestmove")
+    scores = {line.split(" pv ")[1].split()[0]: line.split(" score cp ")[1].split()[0] for line in talk.lines[-4:-1]}
+    assert scores == {move: str(centipawns(1 - value)) for move, value in (("e2e4", 0.4), ("d2d4", 0.3), ("a2a3", 0.5))}
+
+
+def test_with_searchmoves_the_score_is_that_of_the_move(talk: Talk) -> None:
+    talk.send("go searchmoves d2d4")
+    talk.until("bestmove d2d4")
+    assert f" score cp {centipawns(0.7)} " in talk.lines[-2]
+
+
+def test_a_searched_line_keeps_the_score_of_the_search() -> None:
+    board, e4, d4 = chess.Board(), chess.Move.from_uci("e2e4"), chess.Move.from_uci("d2d4")
+    report = SearchReport((Candidate(e4, 0.6, 0.5, 0.55, (e4,)), Candidate(d4, 0.4, 0.5, 0.45, (d4,))))
+    first = Decision(e4, {e4: 0.6, d4: 0.4}, (e4,), 0.55, 60, search=report)
+    lines = filled(board, [first], (), 3)
+    assert [(one.move, one.value) for one in lines[:2]] == [(e4, 0.55), (d4, 0.45)]
+    values, evaluations = scored(GatedAgent(), board, lines)
+    assert [one.value for one in values] == [0.55, 0.45, 0.5]  # only the third had to be looked at
+    assert evaluations == 1
+
+
+def test_a_mate_among_the_lines_is_worth_everything() -> None:
+    board = chess.Board("7k/8/6K1/8/8/8/8/R7 w - - 0 1")
+    mate = chess.Move.from_uci("a1a8")
+    quiet = GatedAgent().play(board, Limits(steps=1))
+    values, _ = scored(GatedAgent(), board, [quiet, replace(quiet, move=mate)])
+    assert [one.value for one in values] == [0.5, 1.0]
+
+
+def test_a_look_of_a_search_has_no_score_of_its_move() -> None:
+    """A search that was cut to one look gives the value of the position, with or without a report."""
+    board, d4 = chess.Board(), chess.Move.from_uci("d2d4")
+    for report in (None, SearchReport((Candidate(d4, 0.4),))):
+        look = Decision(d4, {d4: 1.0}, (d4,), 0.5, 1, search=report)
+        (one,), evaluations = scored(GatedAgent(), board, [look])
+        assert (one.value, evaluations) == (0.7, 1)
+    (engine,), evaluations = scored(GatedAgent(), board, [Decision(d4, {}, (d4,), 0.6)], engine=True)
+    assert (engine.value, evaluations) == (0.6, 0)
+
+
+class Wide(GatedAgent):
+    """Evaluates more positions the more steps it has."""
+
+    def work(self, steps: int) -> int:
+        return steps**3
+
+    def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
+        decision = super().play(board, limits)
+        return replace(decision, nodes=self.work(decision.nodes))
+
+
+def test_nodes_are_evaluations_and_may_be_many_a_step() -> None:
+    wide = Wide()
+    talk = Talk(wide)
+    for nodes, steps in ((1001, 10), (1000, 9), (7, 1)):
+        talk.send(f"go nodes {nodes}")
+        talk.until("bestmove", len(talk.starting("bestmove")) + 1)
+        assert wide.asked[-1].steps == steps
+    assert [limits.steps for limits in wide.asked[:6]] == [1, 1, 1, None, 3, 20]  # how fast it is, also in batches
+    assert talk.engine.close()
+
+
+def test_only_where_time_was_short_a_look_makes_batches_worth_another_try(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wide = Wide()
+    talk = Talk(wide)
+    talk.send("isready")
+    talk.until("readyok")
+    relaxed: list[int] = []
+    monkeypatch.setattr(talk.engine._speed, "relax_batches", lambda: relaxed.append(1))
+    glances = len(wide.asked)
+    talk.send("position fen 7k/8/8/8/8/8/1r6/K6r w - - 0 1", "go movetime 60000")  # Kxb2 is all there is
+    talk.until("bestmove a1b2")
+    talk.send("position startpos", "go nodes 1")
+    talk.until("bestmove", 2)
+    assert relaxed == []
+    talk.send("setoption name Steps value 1", "go movetime 60000")
+    talk.until("bestmove", 3)
+    assert relaxed == [1]
+    assert [limits.steps for limits in wide.asked[glances:]] == [1, 1, 1]
+    assert talk.engine.close()
+
+
+class Broken(GatedAgent):
+    """Fails, or cheats, in its full decision."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.fault, self.armed = fault, False
+
+    def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
+        decision = super().play(board, limits)
+        if limits.steps == 1 or not self.armed:
+            return decision
+        if self.fault == "crash":
+            raise ZeroDivisionError("two\nlines")
+        cheat = chess.Move.from_uci("e1e8")
+        return Decision(cheat, {cheat: 1.0}, (cheat,), imagination=decision.imagination)
+
+
+@pytest.mark.parametrize(("fault", "words"), [("crash", "Error: two lines"), ("cheat", "e1e8, which is not")])
+def test_a_failing_agent_neither_crashes_the_engine_nor_plays_illegally(fault: str, words: str) -> None:
+    broken = Broken(fault)
+    talk = Talk(broken)
+    talk.ready()
+    broken.armed = True
+    talk.send("go")
+    assert talk.until("bestmove").startswith("bestmove a2a3")  # the first look
+    assert words in talk.until("info string")
+    talk.send("isready")
+    talk.until("readyok")
+    assert talk.engine.close()
