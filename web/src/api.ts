@@ -1,6 +1,7 @@
 // The server's words (see /api/openapi.json) and how it is asked. Squares are names, moves are UCI.
 
 export type Side = "white" | "black";
+export type Score = "1-0" | "0-1" | "1/2-1/2";
 export type Promotion = "q" | "r" | "b" | "n";
 
 export interface Game {
@@ -23,16 +24,40 @@ export interface Position {
   check: string | null;
   legal: LegalMove[];
   history: { uci: string; san: string; fen: string; check: string | null }[];
-  result: { score: string; reason: string } | null;
+  result: { score: Score; reason: string } | null;
+}
+
+/** A measured strength with its 95 % interval. */
+export interface Rating {
+  elo: number;
+  low: number;
+  high: number;
+}
+
+export interface Level {
+  label: string;
+  rating: Rating | null;
 }
 
 export interface AgentCard {
   id: string;
   name: string;
   about: string;
-  levels: string[];
+  levels: Level[]; // weakest first
   default: number;
+  state: "loading" | "ready" | "problem";
   problem: string | null;
+}
+
+export interface Candidate {
+  uci: string;
+  san: string;
+  probability: number;
+}
+
+export interface Step {
+  uci: string;
+  san: string;
 }
 
 export interface LinePly {
@@ -48,6 +73,16 @@ export interface FilmFrame {
   step: number;
   moves: (string | null)[];
   squares: string[];
+  confidence: number[][]; // for each board 64 numbers from a8; empty if not recorded
+  candidates: Candidate[]; // the move's distribution at this step; empty if not recorded
+}
+
+/** A root move of a searched tree. Values are win probabilities of the mover after the move. */
+export interface SearchedMove extends Step {
+  prior: number; // the network's probability before the search
+  value: number | null; // one look at the position after the move
+  score: number | null; // what the search made of it
+  line: Step[];
 }
 
 export interface Thought {
@@ -56,14 +91,33 @@ export interface Thought {
   turn: Side;
   move: string;
   san: string;
-  candidates: { uci: string; san: string; probability: number }[];
+  candidates: Candidate[];
   line: LinePly[];
   film: FilmFrame[];
+  search: { candidates: SearchedMove[] } | null;
   value: number | null; // win probability of the side that moves
   legal_mass: number | null;
-  nodes: number;
+  steps: number | null; // calls of the network
+  evaluations: number; // positions that the network evaluated, or an engine's nodes
   seconds: number;
   imagined: boolean;
+  draw_accepted: boolean | null; // null: no draw was offered
+}
+
+export interface ReviewedMove extends Step {
+  ply: number;
+  side: Side;
+  fen: string;
+  white_value: number; // White's win probability after the move
+  loss: number; // what the move cost the mover
+  best: Step;
+  line: Step[];
+}
+
+export interface ReviewSlice {
+  agent: string;
+  start_value: number; // White's win probability before the first move of the slice
+  moves: ReviewedMove[];
 }
 
 export interface PastedGame {
@@ -95,33 +149,58 @@ export interface PuzzleAttempt {
   thought: Thought;
 }
 
+/** How a game ended that the rules did not end. */
+export interface Ended {
+  resigned?: Side;
+  flagged?: Side; // whose time ran out
+  draw_agreed?: boolean;
+}
+
 /** What the server refused, in its own sentence. */
 export class Refused extends Error {}
 
-async function ask<T>(path: string, body?: unknown): Promise<T> {
-  let answer: Response;
-  try {
-    answer = await fetch(
-      `./api/${path}`,
-      body === undefined
-        ? {}
-        : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) },
-    );
-  } catch {
-    throw new Refused("The server does not answer; is it still running? Your game is kept here.");
+/** The page asked for something and does not want it any more. */
+export class Cancelled extends Error {}
+
+const TRIES = 40; // of a request that a busy server puts off
+
+async function ask<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const post = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const request: RequestInit = { ...(body === undefined ? {} : post), ...(signal ? { signal } : {}) };
+  for (let tries = 1; ; tries += 1) {
+    let answer: Response;
+    try {
+      answer = await fetch(`./api/${path}`, request);
+    } catch {
+      if (signal?.aborted) throw new Cancelled();
+      throw new Refused("The server does not answer; is it still running? Your game is kept here.");
+    }
+    const json: unknown = await answer.json().catch(() => null);
+    if (signal?.aborted) throw new Cancelled();
+    if (answer.ok) return json as T;
+    if (answer.status === 503 && tries < TRIES) {
+      await new Promise((wake) => setTimeout(wake, 1000 * Number(answer.headers.get("retry-after") ?? 2)));
+      continue;
+    }
+    throw new Refused((json as { detail?: string } | null)?.detail ?? `The server answered ${answer.status}.`);
   }
-  const json: unknown = await answer.json().catch(() => null);
-  if (answer.ok) return json as T;
-  throw new Refused((json as { detail?: string } | null)?.detail ?? `The server answered ${answer.status}.`);
+}
+
+export interface ThinkWishes {
+  draw_offered?: boolean;
+  signal?: AbortSignal;
 }
 
 export const api = {
   agents: () => ask<AgentCard[]>("agents"),
   position: (game: Game) => ask<Position>("position", game),
-  think: (game: Game, agent: string, level: number) => ask<Thought>("think", { ...game, agent, level }),
+  think: (game: Game, agent: string, level: number, { signal, ...wishes }: ThinkWishes = {}) =>
+    ask<Thought>("think", { ...game, agent, level, ...wishes }, signal),
+  review: (game: Game, agent: string, level: number, first: number, count: number, signal: AbortSignal) =>
+    ask<ReviewSlice>("review", { ...game, agent, level, first, count }, signal),
   paste: (text: string) => ask<PastedGame>("paste", { text }),
-  pgn: (game: Game, white: string, black: string, resigned: Side | null) =>
-    ask<{ pgn: string }>("pgn", { ...game, white, black, resigned }),
+  pgn: (game: Game, white: string, black: string, ended: Ended) =>
+    ask<{ pgn: string }>("pgn", { ...game, white, black, ...ended }),
   puzzles: () => ask<PuzzleCard[]>("puzzles"),
   tryPuzzle: (id: number, moves: string[]) => ask<PuzzleVerdict>(`puzzles/${id}/try`, { moves }),
   solution: (id: number) => ask<{ solution: string[] }>(`puzzles/${id}/solution`),

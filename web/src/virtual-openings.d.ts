@@ -1,0 +1,5 @@
+declare module "virtual:openings" {
+  /** Board, turn and castling of a FEN -> the opening's name. */
+  const names: Record<string, string>;
+  export default names;
+}
