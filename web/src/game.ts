@@ -11,6 +11,10 @@ import { atEnd, freshGame, type Human, type Opponent, type PlayState, type TimeC
 import { attempt, changed, state } from "./store";
 
 const play = state.play;
+let opened: () => void = () => undefined;
+
+/** The first game of the visit is on the board. */
+export const whenOpen = new Promise<void>((resolve) => (opened = resolve));
 
 onOutOfTime((side) => {
   dropWork();
@@ -26,6 +30,7 @@ export async function load(game: Game, settings: Partial<PlayState> = {}): Promi
     const premove = play.position ? null : play.premove;
     Object.assign(play, freshGame(), { game, position, premove, ...settings });
     state.mode = "play";
+    opened();
     tick();
     void playPremove();
     void answer();

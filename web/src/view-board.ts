@@ -135,9 +135,12 @@ function outcomeOf(play: PlayState, score: "1-0" | "0-1" | "1/2-1/2"): string {
 
 let shown: Element | null = null;
 
-/** Bring the banner into view once, when it appears. */
+/** Bring the banner, and with it the board, into view once, when it appears. */
 export function syncBanner(): void {
   const banner = document.querySelector(".ending");
-  if (banner && banner !== shown) banner.scrollIntoView({ block: "nearest" });
+  if (banner && banner !== shown) {
+    const { top, bottom } = banner.getBoundingClientRect();
+    if (top < 0 || bottom > window.innerHeight) banner.scrollIntoView({ block: "center" });
+  }
   shown = banner;
 }

@@ -23,8 +23,8 @@ export function playView(): TemplateResult {
     <section class="table" aria-label="Game">
       ${playerView(play, top)} ${gameBoard(play, bottom)} ${playerView(play, bottom)}
     </section>
-    ${movesView(play)} ${controlsView(play)}
-    <div class="side">${reviewView(play)} ${foresightView(play, bottom)}</div>
+    <div class="record">${reviewView(play)} ${movesView(play)}</div>
+    ${controlsView(play)} ${foresightView(play, bottom)}
   </main>`;
 }
 
@@ -56,8 +56,10 @@ function offerView(play: PlayState): TemplateResult | typeof nothing {
   </p>`;
 }
 
-function typed(event: SubmitEvent): void {
+/** A move that is typed before the first position is there waits for it. */
+async function typed(event: SubmitEvent): Promise<void> {
   event.preventDefault();
+  await game.whenOpen;
   const field = (event.target as HTMLFormElement).elements.namedItem("move") as HTMLInputElement;
   const text = field.value.trim();
   const plain = (san: string): string => san.replace(/[+#=x]/g, "");

@@ -58,13 +58,19 @@ function graphView(play: PlayState, count: number): TemplateResult {
   </svg>`;
 }
 
+/** On a small screen the board may be out of sight. */
+function show(ply: number): void {
+  browse(ply);
+  document.querySelector(".board-row")?.scrollIntoView({ block: "nearest" });
+}
+
 function mistakesView(play: PlayState, ready: boolean): TemplateResult {
   const worst = mistakes(play);
   if (!worst.length) return html`<p class="quiet">${ready ? "No large mistake on either side." : nothing}</p>`;
   return html`<ol class="mistakes" aria-label="Largest mistakes">
     ${worst.map(
       (move) => html`<li>
-        <button type="button" class=${shownPly(play) === move.ply ? "here" : ""} @click=${() => browse(move.ply)}>
+        <button type="button" class=${shownPly(play) === move.ply ? "here" : ""} @click=${() => show(move.ply)}>
           <span class="chip ${move.side}" aria-hidden="true"></span>
           <span>
             <b>${numberOf(play, move)} ${move.san}</b> <span class="quiet">by ${nameOf(state, move.side)}</span>

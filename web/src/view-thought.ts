@@ -51,18 +51,34 @@ function candidatesView(thought: Thought, weighed: Candidate[]): TemplateResult 
   </ol>`;
 }
 
-/** The plies with something to see: a game that is over has no further boards. */
+const MOST = 8; // plies that are shown
+
+/** The plies of the line: none behind the end of the game. */
 const pliesOf = (thought: Thought, hidden: boolean): LinePly[] =>
-  thought.line.filter((ply) => ply.uci !== null).slice(0, hidden ? 1 : 8);
+  thought.line.filter((ply) => ply.uci !== null).slice(0, hidden ? 1 : MOST);
 
 function stripView(shown: ShownThought, frame: FilmFrame | null): TemplateResult | typeof nothing {
   const { thought, showing, orientation, hidden } = shown;
   const plies = pliesOf(thought, hidden);
-  if (!plies.some((ply) => ply.squares)) return nothing;
+  const boards = plies.findLastIndex((ply) => ply.squares) + 1;
   const before = frame ? thought.film[(showing.frame ?? 0) - 1] : undefined;
-  return html`<ol class="strip" aria-label=${thought.imagined ? "Imagined boards" : "The line on boards"}>
-    ${plies.map((ply, index) => cardView(ply, index, frame, before, orientation))}
-  </ol>`;
+  return html`${boards
+    ? html`<ol class="strip" aria-label=${thought.imagined ? "Imagined boards" : "The line on boards"}>
+        ${plies.slice(0, boards).map((ply, index) => cardView(ply, index, frame, before, orientation))}
+      </ol>`
+    : nothing}
+  ${restView(plies, boards, frame)}`;
+}
+
+/** Moves without a board of their own, as text. */
+function restView(plies: LinePly[], boards: number, frame: FilmFrame | null): TemplateResult | typeof nothing {
+  const rest = plies.slice(boards).map((ply, index) => {
+    const number = boards + index;
+    const fixed = frame ? (frame.moves[number] ?? null) : ply.uci;
+    return fixed === null ? "?" : fixed === ply.uci ? (ply.san ?? fixed) : fixed;
+  });
+  if (!rest.length || (plies.length < 2 && !boards)) return nothing;
+  return html`<p class="rest quiet">${boards ? "then" : "the line:"} <b>${rest.join(" ")}</b></p>`;
 }
 
 function cardView(
@@ -116,8 +132,7 @@ function verdictView(ply: LinePly): TemplateResult | typeof nothing {
   if (ply.wrong.length) {
     return html`<span class="bad">${ply.wrong.length} ${ply.wrong.length === 1 ? "square" : "squares"} wrong</span>`;
   }
-  if (ply.problem) return html`<span>${ply.problem}</span>`;
-  return ply.uci && !ply.squares ? html`<span>no board predicted</span>` : nothing;
+  return ply.problem ? html`<span>${ply.problem}</span>` : nothing;
 }
 
 const counted = (count: number, one: string, many: string): string =>

@@ -24,7 +24,7 @@ def in_view(page: Page, selector: str) -> bool:
 def test_the_banner_says_how_it_ended_and_offers_a_rematch(visit: Any) -> None:
     page = visit.open()
     visit.lose()
-    banner = page.get_by_label("Result")
+    banner = page.get_by_label("Result", exact=True)
     expect(banner).to_contain_text("You lose")
     expect(banner).to_contain_text("checkmate")
     page.get_by_role("button", name="One back").click()
@@ -41,7 +41,7 @@ def test_on_a_phone_the_banner_comes_into_view(phone: Any) -> None:
     phone.type("f3", 2)
     page.get_by_label("Type a move").scroll_into_view_if_needed()
     phone.type("g4", 4)
-    expect(page.get_by_label("Result")).to_be_visible()
+    expect(page.get_by_label("Result", exact=True)).to_be_visible()
     assert in_view(page, ".ending")
 
 
@@ -55,8 +55,8 @@ def test_resigning_asks_first(visit: Any) -> None:
     visit.type("d4", 4)
     page.get_by_role("button", name="Resign").click()
     dialog.get_by_role("button", name="Resign").click()
-    expect(page.get_by_label("Result")).to_contain_text("White resigned")
-    expect(page.get_by_label("Result")).to_contain_text("0-1")
+    expect(page.get_by_label("Result", exact=True)).to_contain_text("White resigned")
+    expect(page.get_by_label("Result", exact=True)).to_contain_text("0-1")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download PGN").click()
     assert '[Result "0-1"]' in Path(download.value.path()).read_text()
@@ -89,8 +89,8 @@ def test_an_accepted_draw_ends_the_game(visit: Any) -> None:
     visit.type("e4", 2)
     page.get_by_role("button", name="Offer draw").click()
     visit.type("d4", 3)
-    expect(page.get_by_label("Result")).to_contain_text("Draw ½-½")
-    expect(page.get_by_label("Result")).to_contain_text("draw by agreement")
+    expect(page.get_by_label("Result", exact=True)).to_contain_text("Draw ½-½")
+    expect(page.get_by_label("Result", exact=True)).to_contain_text("draw by agreement")
     assert visit.moves() == ["e4", "e5", "d4"]
     with page.expect_download() as download:
         page.get_by_role("button", name="Download PGN").click()
@@ -113,8 +113,8 @@ def test_the_clock_runs_and_ends_the_game(visit: Any) -> None:
     visit.type("d4", 4)
     expect(own).to_have_text("0:51")
     page.clock.run_for(52_000)
-    expect(page.get_by_label("Result")).to_contain_text("White ran out of time")
-    expect(page.get_by_label("Result")).to_contain_text("You lose")
+    expect(page.get_by_label("Result", exact=True)).to_contain_text("White ran out of time")
+    expect(page.get_by_label("Result", exact=True)).to_contain_text("You lose")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download PGN").click()
     assert '[Result "0-1"]' in Path(download.value.path()).read_text()
