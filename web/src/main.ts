@@ -17,6 +17,7 @@ import "./style/base.css";
 import "./style/frame.css";
 import "./style/boards.css";
 import "./style/thought.css";
+import "./style/players.css";
 import "./style/game.css";
 import "./style/review.css";
 import "./style/rivals.css";

@@ -12,9 +12,11 @@ const MOST = 3; // mistakes of each side that are named
 
 let controller = new AbortController();
 
+export const isMistake = (move: ReviewedMove): boolean => move.loss >= SMALLEST && move.uci !== move.best.uci;
+
 /** The largest mistakes of either side, in the order of the game. */
 export function mistakes(play: PlayState): ReviewedMove[] {
-  const bad = (play.review?.moves ?? []).filter((move) => move.loss >= SMALLEST && move.uci !== move.best.uci);
+  const bad = (play.review?.moves ?? []).filter(isMistake);
   const worst = (side: Side): ReviewedMove[] =>
     bad.filter((move) => move.side === side).sort((a, b) => b.loss - a.loss).slice(0, MOST);
   return [...worst("white"), ...worst("black")].sort((a, b) => a.ply - b.ply);

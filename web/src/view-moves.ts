@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { browse } from "./game";
 import { openingOf } from "./openings";
-import { startReview } from "./review";
+import { isMistake, startReview } from "./review";
 import { resultOf, shownPly } from "./select";
 import { download, openShare } from "./share";
 import type { PlayState } from "./state";
@@ -42,7 +42,7 @@ function listView(play: PlayState, ply: number): TemplateResult {
   const [, turn, , , , number] = play.position!.start.split(" ");
   const cells: (number | null)[] = [...(turn === "b" ? [null] : []), ...history.keys()];
   const rows = Array.from({ length: Math.ceil(cells.length / 2) }, (_, row) => cells.slice(2 * row, 2 * row + 2));
-  const worst = new Set(play.review?.moves.filter((move) => move.loss >= 0.1).map((move) => move.ply));
+  const worst = new Set(play.review?.moves.filter(isMistake).map((move) => move.ply));
   return html`<ol class="list">
     ${rows.map(
       (row, index) => html`<li>

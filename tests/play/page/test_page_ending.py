@@ -45,6 +45,26 @@ def test_on_a_phone_the_banner_comes_into_view(phone: Any) -> None:
     assert in_view(page, ".ending")
 
 
+def test_a_whole_game_on_a_phone_from_first_load_to_review(phone: Any) -> None:
+    page = phone.open()
+    for number, (source, target) in enumerate([("f2", "f3"), ("g2", "g4")], start=1):
+        phone.square(source).tap()
+        phone.square(target).tap()
+        expect(page.locator(".list .move")).to_have_count(2 * number)
+    banner = page.get_by_label("Result", exact=True)
+    expect(banner).to_contain_text("You lose")
+    assert in_view(page, ".ending")
+    banner.get_by_role("button", name="Review").tap()
+    review = page.get_by_label("Review", exact=True)
+    expect(review).to_have_attribute("aria-busy", "false")
+    review.get_by_label("Largest mistakes").get_by_role("button").last.tap()
+    expect(phone.square("g2")).to_have_attribute("aria-label", "g2, white pawn")
+    assert in_view(page, ".board")  # what the mistake is about can be seen
+    page.get_by_role("button", name="New game").tap()
+    page.get_by_role("dialog").get_by_role("button", name="Start").tap()
+    expect(page.locator(".list .move")).to_have_count(0)
+
+
 def test_resigning_asks_first(visit: Any) -> None:
     page = visit.open()
     visit.type("e4", 2)
