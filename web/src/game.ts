@@ -11,10 +11,12 @@ import { atEnd, freshGame, type Human, type Opponent, type PlayState, type TimeC
 import { attempt, changed, state } from "./store";
 
 const play = state.play;
-let opened: () => void = () => undefined;
+let loads = 0; // of several games that are asked for at once the last one counts
+let settle: (well: boolean) => void = () => undefined;
+let settled = new Promise<boolean>((resolve) => (settle = resolve));
 
-/** The first game of the visit is on the board. */
-export const whenOpen = new Promise<void>((resolve) => (opened = resolve));
+/** Resolves when the game that was asked for is on the board. */
+export const whenSettled = (): Promise<boolean> => settled;
 
 onOutOfTime((side) => {
   dropWork();
@@ -23,18 +25,27 @@ onOutOfTime((side) => {
 
 /** Put a game on the board: all of it is checked by the server before anything changes. */
 export async function load(game: Game, settings: Partial<PlayState> = {}): Promise<boolean> {
-  return attempt(async () => {
+  const number = (loads += 1);
+  if (loads > 1) settled = new Promise((resolve) => (settle = resolve));
+  if (play.position) play.premove = null; // queued for the game before
+  play.loading = true;
+  const well = await attempt(async () => {
     const position = await api.position(game);
+    if (number !== loads) return;
     dropWork();
-    // A move that was queued while the first position was on its way is not lost.
-    const premove = play.position ? null : play.premove;
+    // A move that was made while the position was on its way was queued and is not lost.
+    const { premove } = play;
     Object.assign(play, freshGame(), { game, position, premove, ...settings });
     state.mode = "play";
-    opened();
     tick();
     void playPremove();
     void answer();
   });
+  if (number === loads) {
+    play.loading = false;
+    settle(well);
+  }
+  return well;
 }
 
 /** The first game of a visit: from the link, from the last visit, or a new one. */

@@ -47,6 +47,7 @@ export interface PlayState {
   names: { white: string | null; black: string | null }; // of a pasted game
   opponent: Opponent;
   position: Position | null; // the server's word on the whole game
+  loading: boolean; // another game was asked for and is not there yet
   pending: boolean; // a move was made on the board and the server has not answered yet
   cursor: number | null; // half-moves shown; null: all
   thoughts: Record<number, Thought>; // by the number of half-moves before the thought
@@ -121,6 +122,7 @@ export const atEnd = (): Showing => ({ frame: null, running: false, candidate: n
 
 /** What is forgotten when another game comes on the board. */
 export const freshGame = () => ({
+  loading: false,
   pending: false,
   cursor: null,
   thoughts: {},

@@ -17,9 +17,10 @@ export function gameBoard(play: PlayState, orientation: Side): TemplateResult {
   const fen = shownFen(play);
   const ply = shownPly(play);
   const last = ply ? play.position?.history[ply - 1] : undefined;
-  const live = play.cursor === null && !gameOver(play) && humanToMove(play) && !play.pending;
-  // While the other side thinks, or the first position is on its way, a move is queued.
-  const queues = !live && play.cursor === null && !gameOver(play) && play.human !== "both" && !humanToMove(play);
+  const open = play.cursor === null && !gameOver(play);
+  // While the other side thinks, or a position is on its way, a move is queued.
+  const queues = play.human !== "both" && (play.loading || (open && !humanToMove(play)));
+  const live = open && humanToMove(play) && !play.pending && !queues;
   const side = play.human === "both" ? play.position?.turn : play.human;
   const targets = (from: string): string[] => {
     if (queues && side) return premoveTargets(fen, from, side);

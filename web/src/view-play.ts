@@ -56,10 +56,10 @@ function offerView(play: PlayState): TemplateResult | typeof nothing {
   </p>`;
 }
 
-/** A move that is typed before the first position is there waits for it. */
+/** A move that is typed before the position is there waits for it. */
 async function typed(event: SubmitEvent): Promise<void> {
   event.preventDefault();
-  await game.whenOpen;
+  await game.whenSettled();
   const field = (event.target as HTMLFormElement).elements.namedItem("move") as HTMLInputElement;
   const text = field.value.trim();
   const plain = (san: string): string => san.replace(/[+#=x]/g, "");

@@ -59,7 +59,7 @@ def test_a_whole_game_on_a_phone_from_first_load_to_review(phone: Any) -> None:
     expect(review).to_have_attribute("aria-busy", "false")
     review.get_by_label("Largest mistakes").get_by_role("button").last.tap()
     expect(phone.square("g2")).to_have_attribute("aria-label", "g2, white pawn")
-    assert in_view(page, ".board")  # what the mistake is about can be seen
+    assert in_view(page, "#board")  # what the mistake is about can be seen
     page.get_by_role("button", name="New game").tap()
     page.get_by_role("dialog").get_by_role("button", name="Start").tap()
     expect(page.locator(".list .move")).to_have_count(0)

@@ -161,3 +161,16 @@ def test_the_fen_is_copied(visit: Any) -> None:
     assert page.evaluate("navigator.clipboard.readText()").startswith(
         "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq"
     )
+
+
+def test_a_move_right_after_the_start_of_a_new_game_is_not_lost(visit: Any) -> None:
+    page = visit.open()
+    visit.type("e4", 2)
+    held: list[Route] = []
+    page.route("**/api/position", lambda route: route.continue_() if held else held.append(route))
+    visit.new_game("Dreamer")
+    page.get_by_label("Type a move").fill("Nf3")
+    page.keyboard.press("Enter")
+    held[0].continue_()
+    expect(page.locator(".list .move").first).to_have_text("Nf3")
+    expect(page.locator(".list .move")).to_have_count(2)
