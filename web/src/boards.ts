@@ -81,6 +81,11 @@ export function syncBoards(): void {
   }
 }
 
+/** Put the focus on the square of the board where it was last, for those who play by keyboard. */
+export function focusBoard(id: string): void {
+  document.getElementById(id)?.shadowRoot?.querySelector<HTMLElement>('[data-square][tabindex="0"]')?.focus();
+}
+
 /** A board that only shows; '?' is a square that is still masked, `sure` how sure its likeliest content is. */
 export function miniBoard(
   squares: string,

@@ -2,16 +2,16 @@
 
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Position, Side } from "./api";
-import { arrowsOf, arrowsOfSteps, boardView, type Arrow } from "./boards";
+import { arrowsOf, arrowsOfSteps, boardView, focusBoard, type Arrow } from "./boards";
 import * as game from "./game";
 import { move, queueMove } from "./moves";
 import { premoveTargets } from "./premove";
-import { startReview } from "./review";
 import { expectationHidden, gameOver, humanToMove, percent, resultOf, scoreWords } from "./select";
 import { shownCandidate, shownFen, shownFrame, shownPly, shownThought, whiteChance } from "./select";
 import type { PlayState } from "./state";
 import { changed, state } from "./store";
 import { button } from "./view-parts";
+import { openReview } from "./view-review";
 
 export function gameBoard(play: PlayState, orientation: Side): TemplateResult {
   const fen = shownFen(play);
@@ -116,15 +116,20 @@ function bannerView(play: PlayState): TemplateResult | typeof nothing {
   if (!result || play.closed || play.cursor !== null) return nothing;
   const close = (): void => {
     play.closed = true;
+    focusBoard("board");
     changed();
+  };
+  const again = (): void => {
+    focusBoard("board");
+    game.rematch();
   };
   return html`<section class="ending" aria-label="Result">
     <button type="button" class="icon close" aria-label="Close the result" @click=${close}>×</button>
     <p class="score">${outcomeOf(play, result.score)} <span class="quiet">${result.score.replaceAll("1/2", "½")}</span></p>
     <p>${result.reason}</p>
     <div class="row">
-      ${button("Rematch", game.rematch, { main: true })}
-      ${button("Review", () => void startReview(), { off: !play.game.moves.length })}
+      ${button("Rematch", again, { main: true })}
+      ${button("Review", openReview, { off: !play.game.moves.length })}
     </div>
   </section>`;
 }

@@ -3,12 +3,13 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { browse } from "./game";
 import { openingOf } from "./openings";
-import { isMistake, startReview } from "./review";
+import { isMistake } from "./review";
 import { resultOf, shownPly } from "./select";
 import { download, openShare } from "./share";
 import type { PlayState } from "./state";
 import { changed, state } from "./store";
 import { button } from "./view-parts";
+import { openReview } from "./view-review";
 
 export function movesView(play: PlayState): TemplateResult {
   const history = play.position?.history ?? [];
@@ -31,7 +32,7 @@ export function movesView(play: PlayState): TemplateResult {
         changed();
       })}
       ${button("Download PGN", () => void download())} ${button("Share or copy", openShare)}
-      ${button("Review", () => void startReview(), { off: !history.length || play.review !== null || play.thinking })}
+      ${button("Review", openReview, { off: !history.length || play.review !== null || play.thinking })}
     </div>
   </section>`;
 }

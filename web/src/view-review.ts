@@ -9,6 +9,12 @@ import type { PlayState } from "./state";
 import { state } from "./store";
 import { button } from "./view-parts";
 
+/** The review of the game; the focus goes there. */
+export function openReview(): void {
+  void startReview();
+  queueMicrotask(() => document.getElementById("review")?.focus({ preventScroll: true }));
+}
+
 const WIDE = 600;
 const HIGH = 120;
 
@@ -18,7 +24,7 @@ export function reviewView(play: PlayState): TemplateResult | typeof nothing {
   const count = play.game.moves.length;
   const name = cardOf(state, review.opponent.agent)?.name ?? "the agent";
   const done = review.moves.length;
-  return html`<section class="card review" aria-label="Review" aria-busy=${review.running}>
+  return html`<section class="card review" id="review" tabindex="-1" aria-label="Review" aria-busy=${review.running}>
     <header>
       <h2>Review by ${name}</h2>
       ${button("Close", closeReview)}

@@ -41,6 +41,7 @@ def test_a_whole_game_by_keyboard_with_its_words(visit: Any) -> None:
     press(page, "Tab", "Enter")  # Review
     expect(page.get_by_label("Review", exact=True)).to_have_attribute("aria-busy", "false")
     expect(said).to_contain_text("The review is ready")
+    assert page.evaluate("document.activeElement.id") == "review"  # the focus is not lost
     press(page, "ArrowLeft")
     expect(said).to_have_text("g4")
     press(page, "n")
