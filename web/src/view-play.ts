@@ -23,8 +23,11 @@ export function playView(): TemplateResult {
     <section class="table" aria-label="Game">
       ${playerView(play, top)} ${gameBoard(play, bottom)} ${playerView(play, bottom)}
     </section>
-    <div class="record">${reviewView(play)} ${movesView(play)}</div>
-    ${controlsView(play)} ${foresightView(play, bottom)}
+    ${controlsView(play)}
+    <div class="side">
+      <div class="record">${reviewView(play)} ${movesView(play)}</div>
+      ${foresightView(play, bottom)}
+    </div>
   </main>`;
 }
 
@@ -94,7 +97,9 @@ function foresightView(play: PlayState, orientation: Side): TemplateResult {
             ? "The network is being loaded. You can move already: the answer comes when it is there."
             : play.thinking
               ? "Thinking …"
-              : "Make a move, or press “Imagine here”: the moves it weighs and the line it expects appear here."}
+              : gameOver(play)
+                ? "The agent has not thought about this position."
+                : "Make a move, or press “Imagine here”: the moves it weighs and the line it expects appear here."}
         </p>`}
   </section>`;
 }

@@ -79,7 +79,7 @@ function mistakesView(play: PlayState, ready: boolean): TemplateResult {
         <button type="button" class=${shownPly(play) === move.ply ? "here" : ""} @click=${() => show(move.ply)}>
           <span class="chip ${move.side}" aria-hidden="true"></span>
           <span>
-            <b>${numberOf(play, move)} ${move.san}</b> <span class="quiet">by ${nameOf(state, move.side)}</span>
+            <b>${numberOf(play, move)} ${move.san}</b> <span class="quiet">by ${nameOf(state, move.side).replace(/^You$/, "you")}</span>
             <span class="drop">−${percent(move.loss)}</span><br />
             <span class="quiet">better: </span><b>${move.best.san}</b>
             <span class="quiet">${move.line.slice(1, 4).map((step) => step.san).join(" ")}</span>
