@@ -73,8 +73,8 @@ export interface FilmFrame {
   step: number;
   moves: (string | null)[];
   squares: string[];
-  confidence: number[][]; // for each board 64 numbers from a8; empty if not recorded
-  candidates: Candidate[]; // the move's distribution at this step; empty if not recorded
+  confidence?: number[][]; // for each board 64 numbers from a8; empty if not recorded
+  candidates?: Candidate[]; // the move's distribution at this step; empty if not recorded
 }
 
 /** A root move of a searched tree. Values are win probabilities of the mover after the move. */

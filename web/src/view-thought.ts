@@ -29,7 +29,7 @@ export function thoughtView(shown: ShownThought): TemplateResult {
   const { thought, showing } = shown;
   const frame = shownFrame(thought, showing); // null: the end, shown with its errors
   const other = shownCandidate(thought, showing); // a searched move has no boards of its own
-  const weighed = frame?.candidates.length ? frame.candidates : thought.candidates;
+  const weighed = frame?.candidates?.length ? frame.candidates : thought.candidates;
   return html`
     ${thought.search ? searchView(thought, showing, shown.hidden) : candidatesView(thought, weighed)}
     ${thought.film.length > 1 ? filmView(thought, showing, shown.label) : nothing}
@@ -103,7 +103,7 @@ function cardView(
     for (const square of ply.wrong) marks[square] = "wrong";
   }
   const kind = !ply.legal && !frame ? "bad" : index % 2 ? "foe" : "own";
-  const sure = frame?.confidence[index] ?? [];
+  const sure = frame?.confidence?.[index] ?? [];
   return html`<li>
     <div class="ply"><span class="disc ${kind}">${index + 1}</span><span class="san">${name}</span></div>
     ${squares ? miniBoard(squares, `Board after ply ${index + 1}`, orientation, marks, sure) : nothing}

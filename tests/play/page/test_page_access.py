@@ -51,6 +51,26 @@ def test_a_whole_game_by_keyboard_with_its_words(visit: Any) -> None:
     expect(page.locator(".list .move")).to_have_count(0)
 
 
+def test_moves_are_spoken_in_words(visit: Any) -> None:
+    game = "e2e4,e7e5,g1f3,b8c6,f1b5,a7a6,b5c6,d7c6,e1g1"
+    page = visit.open(f"#moves={game}")
+    expect(page.locator(".list .move")).to_have_count(9)
+    said = page.get_by_role("status")
+    words = ["d takes c6", "bishop takes c6", "a6", "bishop b5", "knight c6", "knight f3"]
+    for each in words:
+        press(page, "ArrowLeft")
+        expect(said).to_have_text(each)
+    press(page, *["ArrowRight"] * len(words))
+    expect(said).to_have_text("castles kingside")
+
+
+def test_a_promotion_is_spoken_in_words(visit: Any) -> None:
+    page = visit.open("#fen=1n5k%2FP7%2F8%2F8%2F8%2F8%2F8%2FK7+w+-+-+0+1&moves=a7b8q")
+    expect(page.locator(".list .move")).to_have_count(1)
+    press(page, "ArrowLeft", "ArrowRight")
+    expect(page.get_by_role("status")).to_have_text("a takes b8 becomes a queen, check")
+
+
 def test_keys_of_the_page(visit: Any) -> None:
     page = visit.open()
     visit.square("a1").focus()
