@@ -26,6 +26,7 @@ export function playerView(play: PlayState, side: Side): TemplateResult {
 function agentStatus(play: PlayState, turn: boolean): TemplateResult | string {
   const card = cardOf(state, play.opponent.agent);
   if (!card) return state.agents.length ? "nobody can play here" : html`<span class="dots">asking who can play</span>`;
+  if (card.state === "problem") return "cannot play here";
   if (card.state === "loading") return html`<span class="dots">loading the network</span>`;
   return play.thinking ? html`<span class="dots">thinking</span>` : turn ? "to move" : "";
 }

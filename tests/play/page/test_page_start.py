@@ -98,6 +98,23 @@ def test_measured_ratings_stand_beside_the_name(visit: Any) -> None:
     expect(dialog.locator(".level")).to_contain_text("2 steps")  # not measured: its label
 
 
+def test_who_turns_out_to_be_unable_is_replaced(visit: Any) -> None:
+    page = visit.page
+    states = ["loading", "loading", "problem"]
+
+    def change(cards: Any) -> Any:
+        state = states.pop(0) if len(states) > 1 else states[0]
+        return [
+            card | {"state": state, "problem": "No weights."} if card["id"] == "dreamer" else card for card in cards
+        ]
+
+    visit.change("agents", change)
+    visit.open()
+    expect(page.locator(".player").first).to_contain_text("Dreamer")
+    expect(page.locator(".player").first).to_contain_text("Quiet")
+    visit.type("e4", 2)
+
+
 def test_an_agent_that_cannot_play_says_why(visit: Any) -> None:
     page = visit.open()
     page.get_by_role("button", name="New game").click()
