@@ -115,7 +115,8 @@ function legendView(thought: Thought, hidden: boolean): TemplateResult | typeof 
   if (pliesOf(thought, hidden).length < 2) return nothing;
   return html`<p class="legend">
     <span class="disc own"></span> its own moves <span class="disc foe"></span> the other side’s
-    ${thought.film.length > 1 ? html`<span class="swatch masked"></span> masked (bluer: surer)` : nothing}
+    ${thought.film.length > 1 ? html`<span class="swatch masked"></span> masked (bluer: surer)
+          <span class="swatch fresh"></span> fixed in this step` : nothing}
     ${thought.imagined ? html`<span class="swatch wrong"></span> wrong` : nothing}
   </p>`;
 }
