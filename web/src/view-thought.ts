@@ -29,23 +29,32 @@ export function thoughtView(shown: ShownThought): TemplateResult {
   const { thought, showing } = shown;
   const frame = shownFrame(thought, showing); // null: the end, shown with its errors
   const other = shownCandidate(thought, showing); // a searched move has no boards of its own
-  const weighed = frame?.candidates?.length ? frame.candidates : thought.candidates;
   return html`
-    ${thought.search ? searchView(thought, showing, shown.hidden) : candidatesView(thought, weighed)}
+    ${thought.search ? searchView(thought, showing, shown.hidden) : candidatesView(thought, weighedAt(thought, showing))}
     ${thought.film.length > 1 ? filmView(thought, showing, shown.label) : nothing}
     ${other && other.uci !== thought.move ? nothing : stripView(shown, frame)} ${legendView(thought, shown.hidden)}
   `;
 }
 
+/** The moves and their probabilities: at a step of a film those of the step, up to the one that fixed the move. */
+function weighedAt(thought: Thought, showing: Showing): (Omit<Candidate, "probability"> & { probability: number | null })[] {
+  const { film, candidates } = thought;
+  if (showing.frame === null || !film.some((frame) => frame.candidates?.length)) return candidates;
+  let at = Math.min(showing.frame, film.length - 1);
+  while (at > 0 && film[at - 1]!.moves[0] !== null) at -= 1; // what is fixed is not asked again
+  const recorded = film[at]!.candidates;
+  return recorded?.length ? recorded : candidates.map((each) => ({ ...each, probability: null }));
+}
+
 export const shareText = (share: number): string => (share > 0 && share < 0.005 ? "< 1 %" : percent(share));
 
-function candidatesView(thought: Thought, weighed: Candidate[]): TemplateResult {
+function candidatesView(thought: Thought, weighed: ReturnType<typeof weighedAt>): TemplateResult {
   return html`<ol class="candidates" aria-label="Candidate moves">
     ${weighed.map(
       ({ san, uci, probability }) => html`<li class=${uci === thought.move ? "chosen" : ""}>
         <span class="san">${san}</span>
-        <span class="share-bar"><span style="width:${(100 * probability).toFixed(1)}%"></span></span>
-        <span class="share">${shareText(probability)}</span>
+        <span class="share-bar"><span style="width:${(100 * (probability ?? 0)).toFixed(1)}%"></span></span>
+        <span class="share">${probability === null ? "–" : shareText(probability)}</span>
       </li>`,
     )}
   </ol>`;

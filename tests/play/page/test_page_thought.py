@@ -46,10 +46,12 @@ def test_the_film_shows_confidence_and_the_changing_distribution(visit: Any) -> 
         for frame in thought["film"]:
             sure = frame["step"] / 8
             frame["confidence"] = [[sure] * 64 for _ in frame["squares"]]
+            frame["moves"][0] = "e7e5" if frame["step"] >= 6 else None
+            shares = {"g8f6": 1 - sure, "e7e5": sure}
             frame["candidates"] = [
-                {"uci": "g8f6", "san": "Nf6", "probability": 1 - sure},
-                {"uci": "e7e5", "san": "e5", "probability": sure},
+                {"uci": uci, "san": san, "probability": shares[uci]} for uci, san in (("g8f6", "Nf6"), ("e7e5", "e5"))
             ]
+        thought["film"][0]["candidates"] = []
         return thought
 
     visit.change("think", record)
@@ -63,6 +65,10 @@ def test_the_film_shows_confidence_and_the_changing_distribution(visit: Any) -> 
     expect(panel.locator(".verdict").first).to_have_text("48 masked, 25 % sure")
     slider.fill("6")
     expect(panel.locator(".candidates .share")).to_have_text(["25 %", "75 %"])
+    slider.fill("7")  # the move is fixed: the distribution stays what it was
+    expect(panel.locator(".candidates .share")).to_have_text(["25 %", "75 %"])
+    slider.fill("0")
+    expect(panel.locator(".candidates .share").first).to_have_text("–")  # noqa: RUF001
     slider.press("End")
     expect(panel.locator(".candidates li")).to_have_count(6)  # what came of it
 
