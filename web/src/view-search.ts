@@ -8,7 +8,8 @@ import { changed } from "./store";
 import { shareText } from "./view-thought";
 
 export function searchView(thought: Thought, showing: Showing, hidden: boolean): TemplateResult {
-  const rows = thought.search?.candidates ?? [];
+  const all = thought.search?.candidates ?? [];
+  const rows = [...all.filter((row) => row.score !== null), ...all.filter((row) => row.score === null)];
   const shown = showing.candidate ?? thought.move;
   return html`<table class="tree">
     <caption class="hidden">

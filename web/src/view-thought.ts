@@ -122,11 +122,13 @@ function cardView(
 
 function legendView(thought: Thought, hidden: boolean): TemplateResult | typeof nothing {
   if (pliesOf(thought, hidden).length < 2) return nothing;
+  const key = (sign: string, words: string): TemplateResult => html`<span><span class=${sign}></span>${words}</span>`;
   return html`<p class="legend">
-    <span class="disc own"></span> its own moves <span class="disc foe"></span> the other side’s
-    ${thought.film.length > 1 ? html`<span class="swatch masked"></span> masked (bluer: surer)
-          <span class="swatch fresh"></span> fixed in this step` : nothing}
-    ${thought.imagined ? html`<span class="swatch wrong"></span> wrong` : nothing}
+    ${key("disc own", "its own moves")} ${key("disc foe", "the other side’s")}
+    ${thought.film.length > 1
+      ? html`${key("swatch masked", "masked (bluer: surer)")} ${key("swatch fresh", "fixed in this step")}`
+      : nothing}
+    ${thought.imagined ? key("swatch wrong", "wrong") : nothing}
   </p>`;
 }
 
@@ -134,7 +136,7 @@ function legendView(thought: Thought, hidden: boolean): TemplateResult | typeof 
 function leftView(squares: string | null, sure: number[]): string {
   const left = [...(squares ?? "")].filter((letter) => letter === "?").length;
   const mean = sure.reduce((sum, each) => sum + each, 0) / (sure.length || 1);
-  return [left ? `${left} masked` : "", sure.length ? `${percent(mean)} sure` : ""].filter(Boolean).join(", ");
+  return [left ? `${left} masked` : "", mean > 0 ? `${percent(mean)} sure` : ""].filter(Boolean).join(", ");
 }
 
 function verdictView(ply: LinePly): TemplateResult | typeof nothing {
