@@ -1,4 +1,4 @@
-"""The picture of the page for README.md: plays two moves against the first agent on offer and stops its film halfway.
+"""The picture of the page for README.md: plays two moves against the first agent on offer and shows what it foresaw.
 
 python tools/page_picture.py                                  # docs/img/page.png, with the packaged weights
 python tools/page_picture.py --agent diffusearch:runs/mine --out /tmp/page.png
@@ -20,7 +20,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 
 
 def pose(page: Page, address: str, step: float) -> None:
-    """Bring the page into the state of the picture: 1. e4 and 2. Nf3 answered, the film at a share of its steps."""
+    """Bring the page into the state of the picture: 1. e4 and 2. Nf3 answered, a film at a share of its steps."""
     page.goto(address)
     expect(page.get_by_role("button", name="Imagine here")).to_be_enabled()
     expect(page.locator(".top")).to_be_visible()
@@ -28,10 +28,10 @@ def pose(page: Page, address: str, step: float) -> None:
         page.get_by_label("Type a move").fill(move)
         page.keyboard.press("Enter")
         expect(page.locator(".list .move")).to_have_count(2 * number)
+    page.get_by_role("button", name="Show it now").click()
     slider = page.locator(".film input")
-    last = int(slider.get_attribute("max") or 0)
-    if step < 1:
-        slider.fill(str(round(step * last)))
+    if step < 1 and slider.count():  # an agent that searches has no film
+        slider.fill(str(round(step * int(slider.get_attribute("max") or 0))))
     page.locator("h1").click()  # no focus ring in the picture
     page.wait_for_timeout(400)  # the last piece slides to its square
 

@@ -1,35 +1,51 @@
-// What the player can do in a game. The server is asked for every consequence; the game itself lives here.
+// Which game is on the board: opening, starting, taking back, browsing. The server checks every game; it lives here.
 
-import { api, type Game, type Side } from "./api";
-import { linked, linkTo } from "./keep";
-import { tap } from "./sound";
-import { atEnd, cardOf, gameOver, humanToMove, shownPly, type Human, type Opponent, type PlayState } from "./state";
+import { api, type Game } from "./api";
+import { newClock, onOutOfTime, stopClock, tick } from "./clock";
+import { end, lossOf } from "./ending";
+import { linked } from "./keep";
+import { answer, dropWork, playPremove } from "./moves";
+import { humanToMove, otherSide, shownPly } from "./select";
+import { spoken } from "./speech";
+import { atEnd, freshGame, type Human, type Opponent, type PlayState, type TimeControl } from "./state";
 import { attempt, changed, state } from "./store";
 
 const play = state.play;
-let epoch = 0; // grows when the game is replaced or taken back, so that late answers are dropped
+let loads = 0; // of several games that are asked for at once the last one counts
+let settle: (well: boolean) => void = () => undefined;
+let settled = new Promise<boolean>((resolve) => (settle = resolve));
+
+/** Resolves when the game that was asked for is on the board. */
+export const whenSettled = (): Promise<boolean> => settled;
+
+onOutOfTime((side) => {
+  dropWork();
+  end(lossOf(side, "ran out of time", { flagged: side }));
+});
 
 /** Put a game on the board: all of it is checked by the server before anything changes. */
 export async function load(game: Game, settings: Partial<PlayState> = {}): Promise<boolean> {
-  return attempt(async () => {
+  const number = (loads += 1);
+  if (loads > 1) settled = new Promise((resolve) => (settle = resolve));
+  if (play.position) play.premove = null; // queued for the game before
+  play.loading = true;
+  const well = await attempt(async () => {
     const position = await api.position(game);
-    epoch += 1;
-    Object.assign(play, {
-      game,
-      position,
-      pending: false,
-      cursor: null,
-      thoughts: {},
-      thinking: false,
-      stalled: false,
-      resigned: null,
-      names: { white: null, black: null },
-      showing: atEnd(),
-      ...settings,
-    });
+    if (number !== loads) return;
+    dropWork();
+    // A move that was made while the position was on its way was queued and is not lost.
+    const { premove } = play;
+    Object.assign(play, freshGame(), { game, position, premove, ...settings });
     state.mode = "play";
+    tick();
+    void playPremove();
     void answer();
   });
+  if (number === loads) {
+    play.loading = false;
+    settle(well);
+  }
+  return well;
 }
 
 /** The first game of a visit: from the link, from the last visit, or a new one. */
@@ -44,77 +60,23 @@ export async function open(): Promise<void> {
     return;
   }
   const refusal = fromLink ? state.problem : null;
-  const { game, human, resigned, flipped, names } = play;
-  if (!(await load(game, { human, resigned, flipped, names }))) {
-    await load({ fen: null, moves: [] });
-  }
+  const { game, human, ended, flipped, names, clock } = play;
+  if (!(await load(game, { human, ended, flipped, names, clock }))) await load({ fen: null, moves: [] });
   state.problem = refusal ?? state.problem;
   changed();
 }
 
-export function newGame(human: Human, opponent: Opponent): void {
+export function newGame(human: Human | "random", opponent: Opponent, time: TimeControl): void {
+  const side: Human = human === "random" ? (Math.random() < 0.5 ? "white" : "black") : human;
   play.opponent = opponent;
-  void load({ fen: null, moves: [] }, { human, flipped: human === "black" });
+  state.time = time;
+  state.said = side === "both" ? "New game" : `New game, you play ${side}`;
+  void load({ fen: null, moves: [] }, { human: side, flipped: side === "black", clock: newClock(time) });
 }
 
-/** A move by the player, from the board or typed; the server's list says what is legal. */
-export async function move(uci: string): Promise<void> {
-  if (!play.position?.legal.some((legal) => legal.uci === uci) || gameOver(play)) return;
-  play.pending = true;
-  changed();
-  await push(uci);
-  void answer();
-}
-
-async function push(uci: string): Promise<void> {
-  const now = epoch;
-  const game = { fen: play.game.fen, moves: [...play.game.moves, uci] };
-  await attempt(async () => {
-    const position = await api.position(game);
-    if (now !== epoch) return;
-    Object.assign(play, { game, position, cursor: null, showing: atEnd() });
-    const last = position.history.at(-1);
-    if (state.sound) tap(position.result ? "end" : "move");
-    state.said = `${last?.san ?? ""}${position.result ? `, game over: ${position.result.reason}` : ""}`;
-  });
-  play.pending = false;
-  changed();
-}
-
-/** Let the agent move if it is its turn. */
-export async function answer(): Promise<void> {
-  if (!play.position || humanToMove(play) || gameOver(play) || play.thinking || !play.opponent.agent) return;
-  const thought = await ask();
-  if (thought) await push(thought);
-}
-
-/** Think about the last position with the chosen agent and show it; the move is not played. */
-export async function imagine(): Promise<void> {
-  if (!play.position || gameOver(play) || play.thinking) return;
-  play.cursor = null;
-  await ask();
-  void answer(); // the player may have moved meanwhile
-}
-
-async function ask(): Promise<string | null> {
-  const now = epoch;
-  const ply = play.game.moves.length;
-  let move: string | null = null;
-  play.thinking = true;
-  play.stalled = false;
-  changed();
-  const well = await attempt(async () => {
-    const thought = await api.think(play.game, play.opponent.agent, play.opponent.level);
-    if (now !== epoch) return;
-    play.thoughts[ply] = thought;
-    play.showing = atEnd();
-    move = thought.move;
-  });
-  if (now !== epoch) return null;
-  play.thinking = false;
-  play.stalled = !well && !humanToMove(play);
-  changed();
-  return move;
+/** The same opponent again, with the other colour. */
+export function rematch(): void {
+  newGame(play.human === "both" ? "both" : otherSide(play.human), play.opponent, state.time);
 }
 
 /** Back to the player's own last turn (or by one half-move when both sides are the player's). */
@@ -123,18 +85,10 @@ export function takeBack(): void {
   const left = Math.max(0, play.game.moves.length - turns);
   if (left === play.game.moves.length) return;
   const thoughts = Object.fromEntries(Object.entries(play.thoughts).filter(([ply]) => Number(ply) < left));
-  const { human, flipped, names } = play;
-  void load({ fen: play.game.fen, moves: play.game.moves.slice(0, left) }, { human, flipped, names, thoughts });
-}
-
-export function resign(): void {
-  if (!play.position || gameOver(play)) return;
-  epoch += 1;
-  play.thinking = false;
-  play.resigned = play.human === "both" ? play.position.turn : play.human;
-  state.said = `${play.resigned} resigns`;
-  if (state.sound) tap("end");
-  changed();
+  const { human, flipped, names, clock } = play;
+  stopClock();
+  if (clock) clock.since = left ? Date.now() : null;
+  void load({ fen: play.game.fen, moves: play.game.moves.slice(0, left) }, { human, flipped, names, thoughts, clock });
 }
 
 export function flip(): void {
@@ -147,8 +101,8 @@ export function browse(ply: number): void {
   const last = play.game.moves.length;
   const target = Math.max(0, Math.min(last, ply));
   play.cursor = target === last ? null : target;
-  play.showing = atEnd();
-  state.said = target ? (play.position?.history[target - 1]?.san ?? "") : "start";
+  Object.assign(play, { showing: atEnd(), drawn: [] });
+  state.said = target ? spoken(play.position?.history[target - 1]?.san ?? "") : "Start of the game";
   changed();
 }
 
@@ -162,25 +116,4 @@ export async function paste(text: string, human: Human): Promise<boolean> {
   // The names of a pasted game stay while it is only looked at; who plays on is somebody else.
   const names = human === "both" ? { white, black } : { white: null, black: null };
   return load({ fen, moves }, { human, names, flipped: human === "black" });
-}
-
-export function nameOf(side: Side): string {
-  if (play.names[side]) return play.names[side];
-  return play.human === side || play.human === "both" ? "You" : (cardOf(state, play.opponent.agent)?.name ?? "Agent");
-}
-
-export async function download(): Promise<void> {
-  await attempt(async () => {
-    const { pgn } = await api.pgn(play.game, nameOf("white"), nameOf("black"), play.resigned);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([pgn], { type: "application/x-chess-pgn" }));
-    link.download = "diffusearch.pgn";
-    link.click();
-    URL.revokeObjectURL(link.href);
-  });
-}
-
-export function share(): void {
-  state.dialog = { kind: "share", link: linkTo(shownGame()), copied: false };
-  changed();
 }

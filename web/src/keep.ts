@@ -1,27 +1,33 @@
 // What outlives a reload: the game, the settings and the ratings (local storage), and positions in links (the hash).
 
 import type { Game } from "./api";
-import type { State } from "./state";
+import { settingsFrom } from "./settings";
+import type { Clock, Ending, State, TimeControl } from "./state";
 
 const KEY = "diffusearch";
 
+let written = "";
+
 export function save(state: State): void {
   const { play, puzzles } = state;
-  const kept = {
+  const kept = JSON.stringify({
     game: play.game,
     human: play.human,
     names: play.names,
     opponent: play.opponent,
-    resigned: play.resigned,
+    ended: play.ended,
     flipped: play.flipped,
-    arrows: state.arrows,
-    sound: state.sound,
+    clock: play.clock,
+    time: state.time,
+    settings: state.settings,
     rating: puzzles.rating,
     agentRatings: puzzles.agentRatings,
     done: puzzles.done,
-  };
+  });
+  if (kept === written) return;
+  written = kept;
   try {
-    localStorage.setItem(KEY, JSON.stringify(kept));
+    localStorage.setItem(KEY, kept);
   } catch {
     // Private windows may forbid storage: the page works without it.
   }
@@ -35,17 +41,32 @@ export function restore(state: State): void {
     return;
   }
   const has = (key: string, kind: string) => typeof kept[key] === kind && kept[key] !== null;
-  for (const key of ["human", "opponent", "names", "flipped", "resigned"] as const) {
-    if (has(key, typeof state.play[key]) || (key === "resigned" && has(key, "string"))) {
-      Object.assign(state.play, { [key]: kept[key] });
-    }
+  for (const key of ["human", "opponent", "names", "flipped"] as const) {
+    if (has(key, typeof state.play[key])) Object.assign(state.play, { [key]: kept[key] });
   }
   if (isGame(kept.game)) state.play.game = kept.game;
-  if (has("arrows", "boolean")) state.arrows = kept.arrows as boolean;
-  if (has("sound", "boolean")) state.sound = kept.sound as boolean;
+  if (isEnding(kept.ended)) state.play.ended = kept.ended;
+  if (isClock(kept.clock)) state.play.clock = kept.clock;
+  if (isTime(kept.time)) state.time = kept.time;
+  state.settings = settingsFrom(kept.settings);
   if (has("rating", "number")) state.puzzles.rating = kept.rating as number;
   if (has("agentRatings", "object")) state.puzzles.agentRatings = kept.agentRatings as Record<string, number>;
   if (Array.isArray(kept.done)) state.puzzles.done = kept.done.filter((id): id is number => typeof id === "number");
+}
+
+function isEnding(value: unknown): value is Ending {
+  const ending = value as Ending | null;
+  return !!ending && typeof ending.reason === "string" && typeof ending.score === "string" && !!ending.how;
+}
+
+function isClock(value: unknown): value is Clock {
+  const clock = value as Clock | null;
+  return !!clock && typeof clock.left?.white === "number" && typeof clock.left.black === "number";
+}
+
+function isTime(value: unknown): value is TimeControl {
+  const time = value as TimeControl | null;
+  return !!time && typeof time.minutes === "number" && typeof time.increment === "number";
 }
 
 function isGame(value: unknown): value is Game {

@@ -1,21 +1,30 @@
 // The page begins here: fetch who can be played, restore the game, and draw the state whenever it changes.
 
 import { html, nothing, render } from "lit-html";
-import { api } from "./api";
+import { meetAgents } from "./agents";
 import { syncBoards } from "./boards";
 import * as game from "./game";
 import { restore } from "./keep";
+import { answer, dropPremove, imagine } from "./moves";
+import { loadOpenings } from "./openings";
+import { addPieceStyles } from "./pieces";
 import { openCompare, openPuzzles } from "./rivals";
-import { shownPly, type Mode, type Opponent } from "./state";
-import { attempt, changed, drawWith, state } from "./store";
+import { shownPly } from "./select";
+import { applySettings } from "./settings";
+import type { Mode } from "./state";
+import { changed, drawWith, state } from "./store";
 import "./style/base.css";
 import "./style/frame.css";
 import "./style/boards.css";
 import "./style/thought.css";
+import "./style/players.css";
+import "./style/game.css";
+import "./style/review.css";
 import "./style/rivals.css";
 import "./style/small-screens.css";
 import { dialogView, syncDialog } from "./view-dialogs";
-import { toggle } from "./view-parts";
+import { syncBanner } from "./view-board";
+import { button } from "./view-parts";
 import { openNew, playView } from "./view-play";
 import { compareView, puzzlesView } from "./view-rivals";
 
@@ -41,8 +50,8 @@ function page() {
           </button>`,
         )}
       </nav>
-      ${toggle("Sounds", state.sound, (on) => {
-        state.sound = on;
+      ${button("Settings", () => {
+        state.dialog = { kind: "settings" };
         changed();
       })}
     </header>
@@ -51,7 +60,8 @@ function page() {
     <footer>
       <p>
         Keys: <kbd>←</kbd> <kbd>→</kbd> browse, <kbd>n</kbd> new game, <kbd>u</kbd> take back, <kbd>f</kbd> flip,
-        <kbd>i</kbd> imagine here. On the board: <kbd>Tab</kbd>, arrow keys, <kbd>Enter</kbd>. Pieces by Colin M.L. Burnett;
+        <kbd>i</kbd> imagine here, <kbd>Esc</kbd> cancel a premove. On the board: <kbd>Tab</kbd>, arrow keys,
+        <kbd>Enter</kbd>; arrows with the right mouse button. Classic pieces by Colin M.L. Burnett;
         <a href="./licences.txt">licences</a>.
       </p>
     </footer>
@@ -90,7 +100,8 @@ function keys(event: KeyboardEvent): void {
     n: openNew,
     u: game.takeBack,
     f: game.flip,
-    i: () => void game.imagine(),
+    i: () => void imagine(),
+    Escape: dropPremove,
     ...(onBoard ? {} : { ArrowLeft: () => game.browse(ply - 1), ArrowRight: () => game.browse(ply + 1) }),
   };
   const act = acts[event.key];
@@ -99,35 +110,25 @@ function keys(event: KeyboardEvent): void {
   act();
 }
 
-/** The first agent that can play here; agents of the last visit are kept if they still can. */
-function settle(kept: Opponent, choice: number): Opponent {
-  const able = state.agents.filter((card) => card.problem === null);
-  const card = able.find((each) => each.id === kept.agent) ?? able[choice] ?? able[0];
-  if (!card) return kept;
-  const level = card.id === kept.agent ? Math.min(kept.level, card.levels.length - 1) : card.default;
-  return { agent: card.id, level };
-}
-
 async function begin(): Promise<void> {
   restore(state);
+  addPieceStyles();
   const root = document.getElementById("page")!;
   drawWith(() => {
+    applySettings(state.settings);
     render(page(), root);
     syncBoards();
     syncDialog();
     followMoves();
+    syncBanner();
   });
   changed();
   document.addEventListener("keydown", keys);
   window.addEventListener("hashchange", () => void game.open());
-  // The board is there at once; finding out who can play may take seconds (weights are loaded).
-  const opened = game.open();
-  await attempt(async () => void (state.agents = await api.agents()));
-  state.play.opponent = settle(state.play.opponent, 0);
-  state.puzzles.opponent = settle(state.puzzles.opponent, 0);
-  state.compare.sides.forEach((side, index) => (side.opponent = settle(side.opponent, index)));
-  await opened;
-  void game.answer();
+  void loadOpenings();
+  // Board and agents are there at once; networks are loaded meanwhile, and what is asked of them waits.
+  await Promise.all([game.open(), meetAgents()]);
+  void answer();
   changed();
 }
 

@@ -86,7 +86,7 @@ export async function tryMove(uci: string): Promise<void> {
     puzzles.solution = verdict.solution;
     if (!verdict.right || verdict.solved) finish(verdict.solved);
     state.said = verdict.solved ? "Solved" : verdict.right ? "Right, go on" : "Not the move";
-    if (state.sound) tap(verdict.right ? "move" : "end");
+    if (state.settings.sound) tap(verdict.right ? "move" : "end");
   });
   await look();
 }

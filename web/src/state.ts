@@ -1,6 +1,8 @@
 // One plain object holds everything the page shows; `render` in main.ts draws it. No chess rules in here.
 
-import type { AgentCard, FilmFrame, Game, Position, PuzzleAttempt, PuzzleCard, Side, Thought } from "./api";
+import type { AgentCard, Ended, Game, Position, PuzzleAttempt, PuzzleCard } from "./api";
+import type { ReviewedMove, Score, Side, Thought } from "./api";
+import { defaultSettings, type Settings } from "./settings";
 
 export type Mode = "play" | "compare" | "puzzles";
 export type Human = Side | "both";
@@ -14,6 +16,29 @@ export interface Opponent {
 export interface Showing {
   frame: number | null;
   running: boolean;
+  candidate: string | null; // the searched move whose line is shown; null: the move that was chosen
+}
+
+/** An end that the players made; the rules' own result is in the position. */
+export interface Ending {
+  score: Score;
+  reason: string;
+  how: Ended;
+}
+
+export interface Clock {
+  minutes: number;
+  increment: number; // seconds for each move
+  left: Record<Side, number>; // milliseconds
+  since: number | null; // when the running side's clock was started (Date.now); null: both stand
+}
+
+/** What an agent says of every move of the game, as far as it has come. */
+export interface Review {
+  opponent: Opponent;
+  start: number | null; // White's win probability before the first move
+  moves: ReviewedMove[];
+  running: boolean;
 }
 
 export interface PlayState {
@@ -22,14 +47,22 @@ export interface PlayState {
   names: { white: string | null; black: string | null }; // of a pasted game
   opponent: Opponent;
   position: Position | null; // the server's word on the whole game
+  loading: boolean; // another game was asked for and is not there yet
   pending: boolean; // a move was made on the board and the server has not answered yet
   cursor: number | null; // half-moves shown; null: all
   thoughts: Record<number, Thought>; // by the number of half-moves before the thought
   thinking: boolean;
   stalled: boolean; // the agent should move but its answer failed
-  resigned: Side | null;
+  ended: Ending | null;
   flipped: boolean;
   showing: Showing;
+  premove: { from: string; to: string } | null;
+  drawn: { from: string; to: string }[]; // the player's own arrows; a circle where both squares are one
+  revealed: number | null; // the half-move at which the player asked to see what is expected
+  offer: "none" | "made" | "declined"; // a draw offer goes with the player's next move
+  clock: Clock | null;
+  review: Review | null;
+  closed: boolean; // the banner at the end was closed
 }
 
 export interface ComparedAgent {
@@ -56,10 +89,17 @@ export interface PuzzleState {
   done: number[];
 }
 
+export interface TimeControl {
+  minutes: number; // 0: no clock
+  increment: number;
+}
+
 export type Dialog =
-  | { kind: "new"; human: Human; opponent: Opponent }
+  | { kind: "new"; human: Human | "random"; opponent: Opponent; time: TimeControl }
   | { kind: "paste"; text: string; human: Human; problem: string | null }
-  | { kind: "share"; link: string; copied: boolean }
+  | { kind: "share"; link: string; fen: string; copied: "link" | "fen" | null }
+  | { kind: "settings" }
+  | { kind: "resign" }
   | { kind: "promotion"; side: Side; from: string; to: string; choose: (uci: string | null) => void };
 
 export interface State {
@@ -71,14 +111,34 @@ export interface State {
   dialog: Dialog | null;
   problem: string | null; // the last refusal, shown until the next action
   said: string; // for screen readers
-  arrows: boolean;
-  sound: boolean;
+  settings: Settings;
+  time: TimeControl; // of the last new game
 }
 
 /** Where everybody begins in the puzzles, player and agents. */
 export const START_RATING = 900;
 
-export const atEnd = (): Showing => ({ frame: null, running: false });
+export const atEnd = (): Showing => ({ frame: null, running: false, candidate: null });
+
+/** What is forgotten when another game comes on the board. */
+export const freshGame = () => ({
+  loading: false,
+  pending: false,
+  cursor: null,
+  thoughts: {},
+  thinking: false,
+  stalled: false,
+  ended: null,
+  names: { white: null, black: null },
+  showing: atEnd(),
+  premove: null,
+  drawn: [],
+  revealed: null,
+  offer: "none" as const,
+  clock: null,
+  review: null,
+  closed: false,
+});
 
 export function initialState(): State {
   const opponent = { agent: "", level: 0 };
@@ -86,21 +146,7 @@ export function initialState(): State {
   return {
     mode: "play",
     agents: [],
-    play: {
-      game: { fen: null, moves: [] },
-      human: "white",
-      names: { white: null, black: null },
-      opponent,
-      position: null,
-      pending: false,
-      cursor: null,
-      thoughts: {},
-      thinking: false,
-      stalled: false,
-      resigned: null,
-      flipped: false,
-      showing: atEnd(),
-    },
+    play: { ...freshGame(), game: { fen: null, moves: [] }, human: "white", opponent, position: null, flipped: false },
     compare: { root: { fen: null, moves: [] }, position: null, sides: [compared(), compared()] },
     puzzles: {
       list: [],
@@ -121,52 +167,7 @@ export function initialState(): State {
     dialog: null,
     problem: null,
     said: "",
-    arrows: true,
-    sound: false,
+    settings: defaultSettings(),
+    time: { minutes: 0, increment: 0 },
   };
 }
-
-/** Half-moves on the board right now. */
-export const shownPly = (play: PlayState): number => play.cursor ?? play.game.moves.length;
-
-export function shownFen(play: PlayState): string | null {
-  if (!play.position) return null;
-  const ply = shownPly(play);
-  return ply === 0 ? play.position.start : (play.position.history[ply - 1]?.fen ?? play.position.fen);
-}
-
-/** The thought that belongs to the board: one from this very position, else the one behind the last move. */
-export function shownThought(play: PlayState): { thought: Thought; ahead: boolean } | null {
-  const ply = shownPly(play);
-  const here = play.thoughts[ply];
-  if (here) return { thought: here, ahead: false };
-  const before = play.thoughts[ply - 1];
-  return before ? { thought: before, ahead: before.move === play.game.moves[ply - 1] } : null;
-}
-
-/** The frame on show; null where the thought has no film. */
-export function shownFrame(thought: Thought, showing: Showing): FilmFrame | null {
-  const last = thought.film.length - 1;
-  return thought.film[showing.frame === null ? last : Math.min(showing.frame, last)] ?? null;
-}
-
-/** What the agent expected after each of its moves, and what was really played. */
-export function expectations(play: PlayState): { ply: number; expected: string; played: string; hit: boolean }[] {
-  const out = [];
-  for (const [key, thought] of Object.entries(play.thoughts)) {
-    const ply = Number(key);
-    const expected = thought.line[1]?.uci;
-    const played = play.game.moves[ply + 1];
-    if (thought.move !== play.game.moves[ply] || !expected || !played) continue;
-    out.push({ ply: ply + 1, expected: thought.line[1]?.san ?? expected, played, hit: played === expected });
-  }
-  return out.sort((a, b) => a.ply - b.ply);
-}
-
-export const humanToMove = (play: PlayState): boolean =>
-  !!play.position && (play.human === "both" || play.position.turn === play.human);
-
-export const gameOver = (play: PlayState): boolean => !!play.position?.result || play.resigned !== null;
-
-export const cardOf = (state: State, id: string): AgentCard | undefined =>
-  state.agents.find((card) => card.id === id);

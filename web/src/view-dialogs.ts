@@ -1,11 +1,15 @@
-// The dialogs: new game, paste, share, promotion. Native <dialog>: focus and Escape are the browser's.
+// The dialogs: new game, paste, share, resign, promotion. Native <dialog>: focus and Escape are the browser's.
 
 import { html, nothing, type TemplateResult } from "lit-html";
+import { resign } from "./ending";
 import * as game from "./game";
 import { miniPiece } from "./pieces";
-import type { Dialog, Human } from "./state";
+import { dropWork } from "./moves";
+import { copy } from "./share";
+import type { Dialog, Human, TimeControl } from "./state";
 import { changed, state } from "./store";
 import { button, opponentPicker } from "./view-parts";
+import { settingsView } from "./view-settings";
 
 export function dialogView(): TemplateResult {
   const dialog = state.dialog;
@@ -41,25 +45,32 @@ function contentView(dialog: Dialog): TemplateResult {
       return pasteView(dialog);
     case "share":
       return shareView(dialog);
+    case "settings":
+      return settingsView(close);
+    case "resign":
+      return resignView();
     case "promotion":
       return promotionView(dialog);
   }
 }
 
-const SIDES: [Human, string][] = [
+type Choice = Human | "random";
+
+const NEW_SIDES: [Choice, string][] = [
   ["white", "White"],
   ["black", "Black"],
+  ["random", "Random"],
   ["both", "Both"],
 ];
 
-function sidesView(dialog: { human: Human }): TemplateResult {
-  const choose = (side: Human) => (): void => {
+function sidesView(dialog: { human: Choice }, sides: [Choice, string][]): TemplateResult {
+  const choose = (side: Choice) => (): void => {
     dialog.human = side;
     changed();
   };
   return html`<fieldset class="sides">
     <legend>You play</legend>
-    ${SIDES.map(
+    ${sides.map(
       ([side, label]) => html`<label
         ><input type="radio" name="side" .checked=${dialog.human === side} @change=${choose(side)} /><span
           >${label}</span
@@ -71,17 +82,59 @@ function sidesView(dialog: { human: Human }): TemplateResult {
 
 function newView(dialog: Extract<Dialog, { kind: "new" }>): TemplateResult {
   return html`<h2 id="dialog-title">New game</h2>
-    ${sidesView(dialog)}
+    ${sidesView(dialog, NEW_SIDES)}
     ${opponentPicker(dialog.opponent, "new", (opponent) => {
       dialog.opponent = opponent;
     })}
+    ${timeView(dialog)}
     <div class="row end">
       ${button("Cancel", close)}
       ${button(
         "Start",
         () => {
           close();
-          game.newGame(dialog.human, dialog.opponent);
+          game.newGame(dialog.human, dialog.opponent, dialog.time);
+        },
+        { main: true },
+      )}
+    </div>`;
+}
+
+const TIMES: [string, TimeControl][] = [
+  ["No clock", { minutes: 0, increment: 0 }],
+  ["1 minute + 1 second a move", { minutes: 1, increment: 1 }],
+  ["3 minutes + 2 seconds a move", { minutes: 3, increment: 2 }],
+  ["5 minutes", { minutes: 5, increment: 0 }],
+  ["10 minutes + 5 seconds a move", { minutes: 10, increment: 5 }],
+  ["30 minutes", { minutes: 30, increment: 0 }],
+];
+
+function timeView(dialog: { time: TimeControl }): TemplateResult {
+  const same = (time: TimeControl): boolean =>
+    time.minutes === dialog.time.minutes && time.increment === dialog.time.increment;
+  const choose = (event: Event): void => {
+    dialog.time = { ...TIMES[Number((event.target as HTMLSelectElement).value)]![1] };
+    changed();
+  };
+  return html`<div class="picker">
+    <label for="time">Clock</label>
+    <select id="time" @change=${choose}>
+      ${TIMES.map(([label, time], index) => html`<option value=${index} ?selected=${same(time)}>${label}</option>`)}
+    </select>
+  </div>`;
+}
+
+function resignView(): TemplateResult {
+  return html`<h2 id="dialog-title">Resign this game?</h2>
+    <p class="quiet">The game ends and your opponent wins.</p>
+    <div class="row end">
+      ${button("Play on", close)}
+      ${button(
+        "Resign",
+        () => {
+          close();
+          dropWork();
+          resign();
         },
         { main: true },
       )}
@@ -108,28 +161,28 @@ function pasteView(dialog: Extract<Dialog, { kind: "paste" }>): TemplateResult {
         dialog.text = (event.target as HTMLTextAreaElement).value;
       }}
     ></textarea>
-    ${sidesView(dialog)}
+    ${sidesView(
+      dialog,
+      NEW_SIDES.filter(([side]) => side !== "random"),
+    )}
     <p id="paste-problem" class="problem" role="alert">${dialog.problem ?? ""}</p>
     <div class="row end">${button("Cancel", close)} ${button("Set up", () => void go(), { main: true })}</div>`;
 }
 
 function shareView(dialog: Extract<Dialog, { kind: "share" }>): TemplateResult {
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(dialog.link);
-      dialog.copied = true;
-    } catch {
-      (document.getElementById("link") as HTMLInputElement).select(); // no permission: ready to be copied by hand
-    }
-    changed();
-  };
+  const copyButton = (id: "link" | "fen", label: string) =>
+    button(dialog.copied === id ? "Copied" : label, () => void copy(id), { main: true });
   return html`<h2 id="dialog-title">Share this position</h2>
     <p class="quiet">Whoever opens this link on a running DiffuSearch finds the game as it stands here.</p>
-    <label for="link" class="hidden">Link</label>
-    <input id="link" readonly .value=${dialog.link} />
-    <div class="row end">
-      ${button("Close", close)} ${button(dialog.copied ? "Copied" : "Copy", () => void copy(), { main: true })}
-    </div>`;
+    <div class="row type">
+      <label for="link" class="hidden">Link</label>
+      <input id="link" readonly .value=${dialog.link} /> ${copyButton("link", "Copy link")}
+    </div>
+    <div class="row type">
+      <label for="fen" class="hidden">FEN</label>
+      <input id="fen" readonly .value=${dialog.fen} /> ${copyButton("fen", "Copy FEN")}
+    </div>
+    <div class="row end">${button("Close", close)}</div>`;
 }
 
 const CHOICES = { q: "Queen", r: "Rook", b: "Bishop", n: "Knight" } as const;

@@ -1,8 +1,18 @@
 // Small parts that several views share.
 
 import { html, nothing, type TemplateResult } from "lit-html";
-import { cardOf, type Opponent } from "./state";
+import type { Level } from "./api";
+import { cardOf, strengthOf } from "./select";
+import type { Opponent } from "./state";
 import { changed, state } from "./store";
+
+const NOTES = { ready: "", loading: " (loading)", problem: " (not here)" };
+
+/** The measured rating where there is one, with the interval that it lies in. */
+function levelText(level: Level | undefined): string {
+  if (!level) return "";
+  return level.rating ? `${strengthOf(level)} (${level.rating.low}–${level.rating.high}), ${level.label}` : level.label;
+}
 
 /** Who plays, and how strong: a list and, where there is a choice, a slider whose label says what it means. */
 export function opponentPicker(opponent: Opponent, id: string, pick: (opponent: Opponent) => void): TemplateResult {
@@ -23,9 +33,9 @@ export function opponentPicker(opponent: Opponent, id: string, pick: (opponent: 
         (each) => html`<option
           value=${each.id}
           ?selected=${each.id === opponent.agent}
-          ?disabled=${each.problem !== null}
+          ?disabled=${each.state === "problem"}
         >
-          ${each.name}${each.problem === null ? "" : " (not here)"}
+          ${each.name}${NOTES[each.state]}
         </option>`,
       )}
     </select>
@@ -38,13 +48,13 @@ export function opponentPicker(opponent: Opponent, id: string, pick: (opponent: 
               min="0"
               max=${card.levels.length - 1}
               .value=${String(opponent.level)}
-              aria-valuetext=${card.levels[opponent.level] ?? ""}
+              aria-valuetext=${levelText(card.levels[opponent.level])}
               @input=${chooseLevel}
             />
-            <span>${card.levels[opponent.level] ?? ""}</span>
+            <span>${levelText(card.levels[opponent.level])}</span>
           </div>`
       : nothing}
-    ${card ? html`<p class="about">${card.about}</p>` : nothing}
+    ${card ? html`<p class="about">${card.problem ?? card.about}</p>` : nothing}
   </div>`;
 }
 

@@ -1,13 +1,14 @@
 // Two agents side by side on one position, and puzzles solved against one of them.
 
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { Side } from "./api";
-import { arrowsOf, boardView, type Arrow } from "./boards";
-import { cardOf, shownFrame, START_RATING, type ComparedAgent } from "./state";
-import { changed, state } from "./store";
+import type { Side, Thought } from "./api";
+import { arrowsOf, arrowsOfSteps, boardView, showOnly, type Arrow } from "./boards";
+import { cardOf, shownCandidate, shownFrame } from "./select";
+import { START_RATING, type ComparedAgent, type Showing } from "./state";
+import { state } from "./store";
 import { compareBoth, giveUp, nextPuzzle, ratingKey, tryMove } from "./rivals";
 import { button, opponentPicker } from "./view-parts";
-import { chooseMove, marksOf } from "./view-play";
+import { chooseMove, marksOf } from "./view-board";
 import { figuresView, headlineView, thoughtView } from "./view-thought";
 
 export function compareView(): TemplateResult {
@@ -34,7 +35,6 @@ function sideView(side: ComparedAgent, index: number): TemplateResult {
   const { position } = state.compare;
   const orientation: Side = state.play.flipped ? "black" : "white";
   const thought = side.thought;
-  const frame = thought && side.showing.frame !== null ? shownFrame(thought, side.showing) : null;
   const name = cardOf(state, side.opponent.agent)?.name ?? "";
   return html`<section class="card" aria-label=${index ? "Right agent" : "Left agent"} aria-busy=${side.thinking}>
     ${opponentPicker(side.opponent, `compare-${index}`, (opponent) => {
@@ -42,20 +42,18 @@ function sideView(side: ComparedAgent, index: number): TemplateResult {
     })}
     ${position
       ? boardView({
+          ...showOnly,
           id: `compare-${index}`,
           fen: position.fen,
           orientation,
-          turn: undefined,
-          legal: [],
-          hold: false,
           marks: marksOf(position.history.at(-1)?.uci, position.check),
-          arrows: thought ? arrowsOf(thought.line, frame?.moves ?? null, 0) : [],
-          onMove: changed,
+          arrows: thought ? lineArrows(thought, side.showing) : [],
         })
       : nothing}
     ${thought
       ? html`${headlineView(thought)}
-          ${thoughtView(thought, side.showing, orientation, name)} ${figuresView(thought)}`
+          ${thoughtView({ thought, showing: side.showing, orientation, label: name, hidden: false, ahead: false })}
+          ${figuresView(thought)}`
       : html`<p class="empty">${side.thinking ? "Thinking …" : "Press “Compare”."}</p>`}
   </section>`;
 }
@@ -76,7 +74,10 @@ export function puzzlesView(): TemplateResult {
         fen: puzzles.position?.fen ?? puzzle?.fen ?? "8/8/8/8/8/8/8/8 w - - 0 1",
         orientation,
         turn: puzzle?.turn,
-        legal: open && !puzzles.pending ? (puzzles.position?.legal ?? []) : [],
+        targets: (from) =>
+          open && !puzzles.pending
+            ? (puzzles.position?.legal ?? []).filter((move) => move.source === from).map((move) => move.target)
+            : [],
         hold: puzzles.pending,
         marks: marksOf(puzzles.moves.at(-1), puzzles.position?.check),
         arrows: attemptArrows(),
@@ -117,8 +118,13 @@ export function puzzlesView(): TemplateResult {
 function attemptArrows(): Arrow[] {
   const { attempt, moves, showing } = state.puzzles;
   if (!attempt || moves.length) return [];
-  const frame = showing.frame === null ? null : shownFrame(attempt.thought, showing);
-  return arrowsOf(attempt.thought.line, frame?.moves ?? null, 0);
+  return lineArrows(attempt.thought, showing);
+}
+
+function lineArrows(thought: Thought, showing: Showing): Arrow[] {
+  const candidate = shownCandidate(thought, showing);
+  if (candidate) return arrowsOfSteps(candidate.line, 0, Infinity);
+  return arrowsOf(thought.line, shownFrame(thought, showing)?.moves ?? null, 0);
 }
 
 function taskOf(): string {
@@ -141,6 +147,7 @@ function attemptView(orientation: Side): TemplateResult | typeof nothing {
       <span aria-hidden="true">${attempt.solved ? "✓" : "✗"}</span>
       <span>${name} ${attempt.solved ? "solved it" : "missed it"} with <b>${attempt.moves.join(", ")}</b></span>
     </p>
-    ${thoughtView(attempt.thought, showing, orientation, name)} ${figuresView(attempt.thought)}
+    ${thoughtView({ thought: attempt.thought, showing, orientation, label: name, hidden: false, ahead: false })}
+    ${figuresView(attempt.thought)}
   </section>`;
 }

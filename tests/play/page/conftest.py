@@ -1,0 +1,122 @@
+"""For the tests of the page: a visitor in real Chromium, and what visitors do again and again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Playwright, Route, expect, sync_playwright
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+PATIENCE = 20_000  # milliseconds, on a busy machine
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+expect.set_options(timeout=PATIENCE)
+
+
+def _launch(playwright: Playwright) -> Browser:
+    """The Chromium of this machine; the test is skipped where there is none."""
+    chromium = os.environ.get("DIFFUSEARCH_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no Chromium on the PATH; install it or set DIFFUSEARCH_CHROMIUM")
+    return playwright.chromium.launch(executable_path=chromium, headless=True, args=FLAGS)
+
+
+class Visit:
+    """A fresh visitor of the page; anything in the console that is an error is collected."""
+
+    def __init__(self, browser: Browser, address: str, **options: Any) -> None:
+        self.context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        self.context.set_default_timeout(PATIENCE)
+        self.page: Page = self.context.new_page()
+        self.address = address
+        self.faults: list[str] = []
+        self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+
+    def open(self, hash_: str = "") -> Page:
+        self.page.goto(self.address + "/" + hash_)
+        expect(self.page.locator(".player").last).to_contain_text("You")
+        return self.page
+
+    def change(self, path: str, change: Callable[[Any], Any]) -> None:
+        """Let a test change the answers of one route of the API: agents without weights do not say everything."""
+
+        def handle(route: Route) -> None:
+            answer = route.fetch()
+            body = change(answer.json()) if answer.ok else answer.json()
+            route.fulfill(response=answer, body=json.dumps(body))
+
+        self.page.route(f"**/api/{path}", handle)
+
+    def square(self, name: str) -> Locator:
+        return self.page.locator(f"#board [data-square={name}]")
+
+    def drag(self, source: str, target: str, button: Any = "left") -> None:
+        self.square(source).hover()
+        self.page.mouse.down(button=button)
+        self.square(target).hover()
+        self.page.mouse.up(button=button)
+
+    def moves(self) -> list[str]:
+        return [text.strip() for text in self.page.locator(".list .move").all_inner_texts()]
+
+    def type(self, move: str, count: int) -> None:
+        """Type a move and wait until the game has `count` half-moves."""
+        self.page.get_by_label("Type a move").fill(move)
+        self.page.keyboard.press("Enter")
+        expect(self.page.locator(".list .move")).to_have_count(count)
+
+    def lose(self) -> None:
+        """The shortest game: the dreamer mates with its favourite move."""
+        self.type("f3", 2)
+        self.type("g4", 4)
+
+    def new_game(self, agent: str, side: str = "White", clock: str | None = None) -> None:
+        self.page.get_by_role("button", name="New game").click()
+        dialog = self.page.get_by_role("dialog")
+        dialog.get_by_label(side, exact=True).check()
+        dialog.get_by_label("Agent").select_option(label=agent)
+        if clock:
+            dialog.get_by_label("Clock").select_option(label=clock)
+        dialog.get_by_role("button", name="Start").click()
+        expect(dialog).to_be_hidden()
+
+    def close(self) -> None:
+        self.context.close()
+        assert self.faults == []
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = _launch(playwright)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, page_server: Any) -> Iterator[Visit]:
+    """A visitor at a desktop; the console must stay free of errors."""
+    visit = Visit(browser, page_server.address)
+    yield visit
+    visit.close()
+
+
+@pytest.fixture
+def phone(browser: Browser, page_server: Any) -> Iterator[Visit]:
+    visit = Visit(browser, page_server.address, **PHONE)
+    yield visit
+    visit.close()
