@@ -40,13 +40,14 @@ def roots(net: Denoiser, batch: int) -> Tensor:
 
 
 def decode(net: Denoiser, given: Tensor, process: Process | None = None, **decoding: object) -> Sample:
-    choice = Decoding(**({"steps": T, "film": True} | decoding))  # type: ignore[arg-type]
-    return (process or Absorbing(T)).sample(net, given, net.layout, choice, torch.Generator().manual_seed(1))
+    choice = Decoding(**({"steps": T, "carry": "keep"} | decoding))  # type: ignore[arg-type]
+    generator = torch.Generator().manual_seed(1)
+    return (process or Absorbing(T)).sample(net, given, net.layout, choice, generator, film=True)
 
 
 def assert_same(one: Sample, two: Sample) -> None:
     assert len(one.film) == len(two.film)
-    assert all(torch.equal(a, b) for a, b in zip(one.film, two.film, strict=True))
+    assert all(torch.equal(a.tokens, b.tokens) for a, b in zip(one.film, two.film, strict=True))
     assert close(one.log_probability, two.log_probability)
     assert torch.equal(one.steps, two.steps)
 
@@ -150,7 +151,7 @@ def test_the_move_is_fixed_after_a_whole_pass(make_net: MakeNet) -> None:
     assert move is not None
     kept = decode(net, given, cache=True, ahead=1, move_last=True)
     before = kept.tokens.clone()
-    before[:, layout.given_variables :] = kept.film[-2][:, layout.given_variables :]
+    before[:, layout.given_variables :] = kept.film[-2].tokens[:, layout.given_variables :]
     with torch.inference_mode():
         logits = net(before)["action"][:, 0]
     assert kept.raw_move_logits is not None
@@ -175,10 +176,11 @@ def test_the_residual_state_decodes_too(make_net: MakeNet) -> None:
 
 
 def test_refusals(make_net: MakeNet) -> None:
-    with pytest.raises(UserError, match="cache keeps what is fixed"):
-        Decoding(cache=True, remask=True)
-    with pytest.raises(UserError, match="ahead is at least 1"):
-        Decoding(cache=True, ahead=0)
+    for carry in ("predict", "gumbel"):
+        with pytest.raises(UserError, match="cache reuses what is fixed"):
+            Decoding(cache=True, carry=carry)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="ahead = 2 works with cache"):
+        Decoding(ahead=2)
     net = make_net("causal")
     with pytest.raises(UserError, match="cache = true needs attention"):
         decode(net, roots(net, 1), cache=True)
