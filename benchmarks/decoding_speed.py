@@ -28,6 +28,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.sampling import time_grid
+from diffusearch.inference.roots import Roots, given_variables, token_mask
 from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.recipe import recipe_from_dict
@@ -137,13 +138,14 @@ def main() -> None:
     seconds: dict[str, list[float]] = {name: [] for name in ("plain", *choices)}
     same, alike = dict.fromkeys(seconds, 0), dict.fromkeys(seconds, 0.0)
     for board in positions(arguments.positions):
-        given, allowed = run.given([board], run.layout), run.allowed([board], None)
+        given = given_variables([board], run.layout)
+        allowed = token_mask(Roots.of([board], run.layout).tokens)
         began = time.perf_counter()
         future = plain_decode(plain, run.net, given, allowed, arguments.order)
         seconds["plain"].append(time.perf_counter() - began)
         same["plain"], alike["plain"] = same["plain"] + 1, alike["plain"] + 1.0
         for name, (net, options) in choices.items():
-            decoding = Decoding(steps=STEPS, order=arguments.order, **options)
+            decoding = Decoding(steps=STEPS, order=arguments.order, carry="keep", **options)
             began = time.perf_counter()
             sample = net.process.sample(net.net, given, net.layout, decoding, torch.Generator(), allowed)
             seconds[name].append(time.perf_counter() - began)

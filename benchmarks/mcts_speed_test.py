@@ -6,16 +6,20 @@ pytest -q -s benchmarks/mcts_speed_test.py
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import chess
 import pytest
 import torch
 
 from diffusearch.agents.searching import SearchAgent
+from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
+from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.search.mcts.planner import Mcts
 from diffusearch.search.mcts.settings import Settings
 from diffusearch.training.recipe import Recipe
 
@@ -32,6 +36,11 @@ def net() -> Run:
         paradigm="s-a", horizon=1, encoding="compact", patch=8, head="squares", root_value=True, trunk=trunk
     )
     return Run(Recipe(model=model), Denoiser(model))
+
+
+def player(evaluator: Evaluator, **settings: Any) -> SearchAgent:
+    """MCTS that starts a new tree for each move."""
+    return SearchAgent(Mcts(evaluator, settings=Settings(**({"simulations": SIMULATIONS, "reuse": False} | settings))))
 
 
 def seconds(job: Callable[[], object], times: int = 3) -> float:
@@ -55,16 +64,16 @@ def boards() -> list[chess.Board]:
 
 def test_leaves_in_one_batch(net: Run) -> None:
     """One tree: `parallel` leaves a network call against one at a time."""
-    alone = SearchAgent(net, net, Settings(simulations=SIMULATIONS, parallel=1, reuse=False))
+    alone = player(net, parallel=1)
     base = seconds(lambda: alone.play(chess.Board()))
     for parallel in (2, 4, 8, 16):
-        agent = SearchAgent(net, net, Settings(simulations=SIMULATIONS, parallel=parallel, reuse=False))
+        agent = player(net, parallel=parallel)
         print(f"parallel {parallel}: {base / seconds(lambda a=agent: a.play(chess.Board())):.1f} times as fast as 1")
 
 
 def test_trees_side_by_side(net: Run) -> None:
     """Many positions: common batches against one position after another, with equal moves."""
-    agent = SearchAgent(net, net, Settings(simulations=SIMULATIONS, reuse=False))
+    agent = player(net)
     sample = boards()
     one_by_one = seconds(lambda: [agent.play(board) for board in sample], times=1)
     together = seconds(lambda: agent.play_many(sample), times=1)
@@ -77,21 +86,15 @@ def test_share_of_the_networks(net: Run) -> None:
     spent = 0.0
 
     class Timed:
-        def priors(self, some: list[chess.Board]) -> list[dict[chess.Move, float]]:
+        def evaluate(
+            self, boards: Sequence[chess.Board], legal: Allowed | None = None, *, priors: bool = True
+        ) -> list[Evaluation]:
             nonlocal spent
             start = time.perf_counter()
-            out = net.priors(some)
+            out = net.evaluate(boards, legal, priors=priors)
             spent += time.perf_counter() - start
             return out
 
-        def values(self, some: list[chess.Board]) -> object:
-            nonlocal spent
-            start = time.perf_counter()
-            out = net.values(some)
-            spent += time.perf_counter() - start
-            return out
-
-    timed = Timed()
-    agent = SearchAgent(timed, timed, Settings(simulations=4 * SIMULATIONS, reuse=False))  # type: ignore[arg-type]
+    agent = player(Timed(), simulations=4 * SIMULATIONS)
     whole = seconds(lambda: agent.play(chess.Board()), times=1)
     print(f"the tree takes {1 - spent / whole:.0%} of the time, the networks the rest")

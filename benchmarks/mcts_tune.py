@@ -17,35 +17,31 @@ from dataclasses import replace
 
 import chess
 import numpy as np
-import numpy.typing as npt
 import pyarrow.parquet as pq
-from diffusearch.search.nets import Policy, Value
 
 from diffusearch.agents.searching import SearchAgent
-from diffusearch.search.handmade import GainPolicy, MaterialValue
+from diffusearch.inference.evaluation import Evaluation
+from diffusearch.search.evaluator import Allowed, Evaluator, PolicyAndValue
+from diffusearch.search.handmade import Handmade
+from diffusearch.search.mcts.planner import Mcts
 from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings
 
 
 class Remembering:
-    """Two networks that look at each position only once: settings share most of their leaves."""
+    """An evaluator that evaluates each position only once: settings share most of their leaves."""
 
-    def __init__(self, policy: Policy, value: Value) -> None:
-        self.policy, self.value = policy, value
-        self.known: dict[str, tuple[dict[chess.Move, float], float]] = {}
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.known: dict[str, Evaluation] = {}
 
-    def look(self, boards: Sequence[chess.Board]) -> list[tuple[dict[chess.Move, float], float]]:
-        new = list({board.fen(): board for board in boards if board.fen() not in self.known}.items())
+    def evaluate(
+        self, boards: Sequence[chess.Board], legal: Allowed | None = None, *, priors: bool = True
+    ) -> list[Evaluation]:
+        new = {board.fen(): board for board in boards if board.fen() not in self.known}
         if new:
-            asked = [board for _, board in new]
-            priors, values = self.policy.priors(asked), self.value.values(asked).tolist()
-            self.known.update(zip((fen for fen, _ in new), zip(priors, values, strict=True), strict=True))
+            found = self.evaluator.evaluate(list(new.values()))
+            self.known.update((fen, replace(one, context=None)) for fen, one in zip(new, found, strict=True))
         return [self.known[board.fen()] for board in boards]
-
-    def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
-        return [priors for priors, _ in self.look(boards)]
-
-    def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float64]:
-        return np.array([value for _, value in self.look(boards)])
 
 
 def positions(path: str, count: int, seed: int) -> list[tuple[chess.Board, chess.Move]]:
@@ -57,13 +53,14 @@ def positions(path: str, count: int, seed: int) -> list[tuple[chess.Board, chess
 
 
 def networks(policy: str | None, value: str | None) -> Remembering:
-    """Trained runs, or the ones made by hand where none is named."""
+    """Trained runs, or the evaluator made by hand where none is named."""
     import torch
 
     from diffusearch.inference.run import Run
 
     torch.set_num_threads(1)
-    return Remembering(Run.load(policy) if policy else GainPolicy(), Run.load(value) if value else MaterialValue())
+    hand = Handmade()
+    return Remembering(PolicyAndValue(Run.load(policy) if policy else hand, Run.load(value) if value else hand))
 
 
 def grid(simulations: int) -> dict[str, Settings]:
@@ -98,15 +95,14 @@ def main() -> None:
     nets = networks(options.policy, options.value)
     sample = positions(options.data, options.positions, options.seed)
     boards = [board for board, _ in sample]
-    priors = nets.priors(boards)
-    likeliest = [max(one, key=lambda move: one[move]) for one in priors]
+    likeliest = [max(one.priors, key=one.priors.__getitem__) for one in nets.evaluate(boards)]
     alone = np.mean([move == best for move, (_, best) in zip(likeliest, sample, strict=True)])
     print(json.dumps({"settings": "policy alone", "accuracy": round(float(alone), 4), "n": len(sample)}), flush=True)
     for name, settings in grid(options.simulations).items():
         if options.only not in name:
             continue
         start = time.perf_counter()
-        decisions = SearchAgent(nets, nets, settings).play_many(boards)
+        decisions = SearchAgent(Mcts(nets, settings=settings)).play_many(boards)
         seconds = time.perf_counter() - start
         share = np.mean([one.move == best for one, (_, best) in zip(decisions, sample, strict=True)])
         half = 1.96 * np.sqrt(share * (1 - share) / len(sample))

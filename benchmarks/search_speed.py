@@ -1,9 +1,9 @@
-"""One decision of the flagship with its fan of imagined futures, against none (fan=1) and against the search.
+"""One decision of each search by the packaged model, against one look and against the paper's MCTS.
 
 The agents decide the same positions of random games one at a time, in turns. Prints the medians over the positions of
 the ratios of processor time, with the network evaluations of one position that each takes.
 
-    python benchmarks/fan_speed.py [--positions 20] [--agents diffusearch 'diffusearch?fan=1' mcts]
+    python benchmarks/search_speed.py [--positions 20] [--agents search 'search?dynamics=rules' mcts]
 """
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ import torch
 from diffusearch.agents.build import agent
 from diffusearch.evaluation.future_quality import random_positions
 
-AGENTS = ("diffusearch", "diffusearch?fan=4x2", "diffusearch?fan=1", "mcts")
+AGENTS = (
+    "search",
+    "search?dynamics=rules",
+    "search?widths=4x2",
+    "search?planner=rollout",
+    "search?planner=mcts&simulations=32",
+    "diffusearch?steps=1",
+    "s-a",
+    "mcts",
+)
 
 
 def main() -> None:

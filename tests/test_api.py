@@ -20,7 +20,7 @@ FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
 
 def test_five_lines(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = diffusearch.load(tiny_run)
-    imagination = model.imagine(FEN, steps=4, order="plies")
+    imagination = model.imagine(FEN, steps=4, order="margin")
     assert chess.Move.from_uci(imagination.move) in chess.Board(FEN).legal_moves
     imagination.show()
     said = capsys.readouterr().out
@@ -54,7 +54,7 @@ def test_the_seed_decides(tiny_run: Path) -> None:
     assert first != other
 
 
-@pytest.mark.parametrize("order", ["plies", "turns", "confidence"])
+@pytest.mark.parametrize("order", ["left-to-right", "confidence"])
 def test_its_cost_is_told_as_the_agent_tells_it(tiny_run: Path, order: str) -> None:
     seen = diffusearch.load(tiny_run).imagine(FEN, steps=3, order=order, imaginations=4)
     assert seen.decision.nodes == 4 * seen.steps == seen.to_json()["evaluations"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import chess
@@ -13,26 +15,39 @@ from hypothesis import strategies as st
 
 from diffusearch.agents import runs
 from diffusearch.agents.base import Agent
-from diffusearch.agents.build import PLAYERS, agent
+from diffusearch.agents.build import KINDS, agent
 from diffusearch.agents.engine import EngineAgent
 from diffusearch.agents.imagining import ImaginingAgent
+from diffusearch.agents.make import OWNERS
 from diffusearch.agents.searching import SearchAgent
+from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
-from diffusearch.search.handmade import GainPolicy, MaterialValue
+from diffusearch.inference.evaluation import PredictedState
+from diffusearch.search.dynamics import Imagined, Rules
+from diffusearch.search.handmade import Handmade
 from diffusearch.search.mcts.conventions import PUBLISHED
 from diffusearch.search.mcts.settings import PAPER, Settings
+from diffusearch.search.minimax.planner import VALUE_WEIGHT, WIDTHS
+from diffusearch.search.rollout import Rollout
 
 MANUAL = Path(__file__).parents[2] / "docs" / "agents.md"
 
 
-class EveryNet(GainPolicy, MaterialValue):
-    """A run that can do everything but imagine states, remembered by its name."""
+class EveryNet(Handmade):
+    """A run that can do everything but imagine, remembered by its name."""
 
-    imagines_states, knows_values, usual_order = False, True, "plies"
+    predicts_states, paradigm, horizon = True, "s-asa", 4
+    recipe = SimpleNamespace(decoding=Decoding())
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name, self.provenance = name, {"name": name}
+
+    def predict(self, boards: Any, evaluations: Any, moves: Any) -> list[PredictedState]:
+        return [PredictedState(None, "it predicts nothing", "." * 64) for _ in boards]
+
+    def quantised(self) -> EveryNet:
+        return EveryNet(f"{self.name}, 8 bits")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,42 +66,86 @@ def no_weights() -> Iterator[None]:
         yield
 
 
+def planner_of(text: str) -> Any:
+    made = agent(text)
+    assert isinstance(made, SearchAgent)
+    return made.planner
+
+
 def test_bare_words_use_the_packaged_weights() -> None:
     for word, name in (("diffusearch", "diffusearch"), ("s-a", "s-a"), ("s-v", "s-v")):
         assert agent(word).net.name == f"packaged {name}"  # type: ignore[attr-defined]
-    mcts = agent("mcts")
-    assert isinstance(mcts, SearchAgent)
-    assert (mcts.policy.name, mcts.value.name) == ("packaged s-a", "packaged s-v")  # type: ignore[attr-defined]
-    assert mcts.settings == Settings()
+    mcts = planner_of("mcts")
+    assert (mcts.evaluator.policy.name, mcts.evaluator.value.name) == ("packaged s-a", "packaged s-v")
+    assert (mcts.settings, type(mcts.dynamics)) == (Settings(), Rules)
+    minimax = planner_of("search")
+    assert (minimax.evaluator.policy.name, minimax.dynamics.network.name) == ("packaged diffusearch",) * 2
+    assert (minimax.widths, minimax.value_weight) == (WIDTHS, VALUE_WEIGHT) == ((4, 2, 2, 1), 3.0)
 
 
-def test_the_texts_of_the_manual() -> None:
-    made = agent("diffusearch:RUN?steps=10&order=margin&k=8&remask=on&move_last=yes&stop=0.9&film=1&temperature=0.5")
-    assert isinstance(made, ImaginingAgent)
-    decoding = made.decoding
-    assert (decoding.steps, decoding.order, decoding.imaginations) == (10, "margin", 8)
-    assert (decoding.remask, decoding.move_last, decoding.film) == (True, True, True)
-    assert (decoding.stop_confidence, decoding.temperature) == (0.9, 0.5)
-    assert agent("diffusearch:RUN?cache=on").decoding.cache  # type: ignore[attr-defined]
-    mcts = agent("mcts:P,V?simulations=50&cpuct=0.1&fpu=0.4&parallel=2")
-    assert isinstance(mcts, SearchAgent)
-    assert (mcts.policy.name, mcts.value.name) == ("P", "V")  # type: ignore[attr-defined]
-    assert (mcts.settings.simulations, mcts.settings.cpuct, mcts.settings.fpu, mcts.settings.parallel) == (
-        50,
-        0.1,
-        0.4,
-        2,
+def test_options_of_diffusearch_change_the_runs_decoding() -> None:
+    made = agent(
+        "diffusearch:RUN?steps=10&order=margin&k=8&carry=keep&move_last=yes&stop=0.9&film=1&temperature=0.5"
+        "&legal=off&cache=on&ahead=3&horizon=6"
     )
+    assert isinstance(made, ImaginingAgent)
+    assert made.decoding == Decoding(
+        steps=10,
+        order="margin",
+        imaginations=8,
+        carry="keep",
+        move_last=True,
+        stop_confidence=0.9,
+        temperature=0.5,
+        legal=False,
+        cache=True,
+        ahead=3,
+    )
+    assert made.film
+    plain = agent("diffusearch:RUN")
+    assert isinstance(plain, ImaginingAgent)
+    assert plain.decoding == EveryNet.recipe.decoding
+    assert not plain.film
+    assert agent("diffusearch:RUN?int8=on").net.name == "RUN, 8 bits"  # type: ignore[attr-defined]
+
+
+def test_a_run_keeps_its_own_decoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Decoding(order="entropy", steps=7, carry="keep")
+    monkeypatch.setattr(EveryNet, "recipe", SimpleNamespace(decoding=own))
+    assert agent("diffusearch:RUN").decoding == own  # type: ignore[attr-defined]
+    assert agent("diffusearch:RUN?steps=3").decoding == replace(own, steps=3)  # type: ignore[attr-defined]
+
+
+def test_options_of_mcts() -> None:
+    mcts = planner_of("mcts:P,V?simulations=50&cpuct=0.1&fpu=0.4&parallel=2")
+    assert (mcts.evaluator.policy.name, mcts.evaluator.value.name) == ("P", "V")
+    assert mcts.settings == replace(Settings(), simulations=50, cpuct=0.1, fpu=0.4, parallel=2)
     paper = agent("mcts?preset=paper&temperature=0")
     assert isinstance(paper, SearchAgent)
-    assert (paper.settings.cpuct, paper.settings.fpu, paper.temperature) == (PAPER.cpuct, PAPER.fpu, 0.0)
-    parent = agent("mcts?preset=paper&fpu=parent")
-    assert isinstance(parent, SearchAgent)
-    assert parent.settings.fpu is None
-    published = agent("mcts-as-published:BOTH")
-    assert isinstance(published, SearchAgent)
+    assert paper.temperature == 0.0
+    assert paper.planner.settings == replace(PAPER, temperature=0.0)  # type: ignore[attr-defined]
+    assert agent("mcts?preset=paper").temperature == 1.0  # type: ignore[attr-defined]
+    assert planner_of("mcts?preset=paper&fpu=parent").settings.fpu is None
+    published = planner_of("mcts-as-published:P,V")
     assert published.settings.conventions is PUBLISHED
-    assert published.policy.name == published.value.name == "BOTH"  # type: ignore[attr-defined]
+    assert planner_of("mcts?simulations=200&strength=25").settings.simulations == 50
+    assert {role: one["name"] for role, one in agent("mcts:P,V").provenance.items()} == {"policy": "P", "value": "V"}
+
+
+def test_options_of_search() -> None:
+    minimax = planner_of("search:RUN?widths=3x2&value_weight=0.5")
+    assert (minimax.widths, minimax.value_weight) == ((3, 2), 0.5)
+    assert isinstance(minimax.dynamics, Imagined)
+    assert isinstance(planner_of("search:RUN?dynamics=rules").dynamics, Rules)
+    rollout = planner_of("search:RUN?planner=rollout&depth=6&dynamics=rules")
+    assert isinstance(rollout, Rollout)
+    assert rollout.depth == 6
+    mcts = planner_of("search:RUN?planner=mcts&simulations=50&cpuct=2&reuse=off")
+    assert mcts.settings == replace(Settings(), simulations=50, cpuct=2.0, reuse=False)
+    assert isinstance(mcts.dynamics, Imagined)
+    assert planner_of("search:RUN?strength=50").widths == (4, 2)
+    assert planner_of("search:RUN?planner=rollout&strength=25").depth == 1
+    assert planner_of("search:P,V").dynamics.network.name == "P"
 
 
 def test_an_agent_is_called_by_its_text() -> None:
@@ -118,7 +177,15 @@ def test_an_agent_is_called_by_its_text() -> None:
         ("s-a?strength=101", "from 0 to 100, not '101'"),
         ("s-a?temperature", "name=value"),
         ("diffusearch?order=best", "one of confidence, margin"),
-        ("diffusearch?remask=perhaps", "on or off, not 'perhaps'"),
+        ("diffusearch?film=perhaps", "on or off, not 'perhaps'"),
+        ("diffusearch?carry=remask", "one of predict, keep, gumbel, not 'remask'"),
+        ("diffusearch?fan=4x2", "has no option 'fan'"),
+        ("diffusearch?order=turns", "one of confidence, margin"),
+        ("search?planner=alphabeta", "one of minimax, mcts, rollout"),
+        ("search?dynamics=dreams", "one of imagined, rules"),
+        ("search?depth=2", "belongs to planner=rollout, not to planner=minimax"),
+        ("search?planner=mcts&value_weight=2", "belongs to planner=minimax, not to planner=mcts"),
+        ("search:a,b,c", "POLICY_RUN,VALUE_RUN"),
         ("diffusearch?steps=0", "not '0'"),
         ("mcts:a,b,c", "POLICY_RUN,VALUE_RUN"),
         ("mcts:a,", "POLICY_RUN,VALUE_RUN"),
@@ -135,20 +202,20 @@ def test_wrong_texts_are_explained(text: str, words: str) -> None:
 
 
 def test_the_orders_are_the_decoders() -> None:
-    (order,) = [option for option in PLAYERS["diffusearch"].options if option.name == "order"]
+    (order,) = [option for option in KINDS["diffusearch"].options if option.name == "order"]
     for word in ORDERS:
         assert order.kind.parse(word) == word
 
 
 def test_every_default_is_a_value_that_can_be_written() -> None:
-    for player in PLAYERS.values():
-        for option in player.options:
+    for kind in KINDS.values():
+        for option in kind.options:
             if option.default is not None:
                 assert option.kind.parse(str(option.default)) == option.default
 
 
 SIGNS = ["=", ":", "?", "&", ",", " ", "%", "%20", "\0", "é", "7", "0.5", "on", "steps", "nodes"]
-pieces = st.sampled_from([*PLAYERS, *SIGNS])
+pieces = st.sampled_from([*KINDS, *SIGNS])
 almost = st.one_of(st.text(max_size=30), st.lists(pieces, max_size=9).map("".join))
 
 
@@ -165,15 +232,23 @@ def test_any_text_gives_an_agent_or_a_user_error(text: str) -> None:
 @st.composite
 def _right(draw: st.DrawFn) -> str:
     """A text that follows the grammar."""
-    player = PLAYERS[draw(st.sampled_from(["s-a", "s-v", "mcts", "mcts-as-published", "random", "diffusearch"]))]
-    # trust needs a fan, and the mock has none; ahead needs cache
-    free = [option for option in player.options if option.name not in ("trust", "ahead")]
+    words = ["s-a", "s-v", "mcts", "mcts-as-published", "random", "diffusearch", "search"]
+    kind = KINDS[draw(st.sampled_from(words))]
+    planner = draw(st.sampled_from(["minimax", "mcts", "rollout"]))
+    # ahead needs cache, and an option of `search` its planner
+    free = [one for one in kind.options if one.name not in ("ahead", "planner")]
+    free = [one for one in free if kind.word != "search" or OWNERS.get(one.name, planner) == planner]
     options = draw(st.lists(st.sampled_from(free), unique_by=lambda option: option.name))
-    values = {"preset": "paper", "order": "entropy", "fpu": "parent", "prove": "off", "reuse": "on"}
-    values |= {"remask": "off", "int8": "off"}  # remask excludes cache, and the mock has no weights
-    parts = [f"{option.name}={values.get(option.name, '1')}" for option in options]
-    argument = ":X" if player.argument and draw(st.booleans()) else ""
-    return player.word + argument + ("?" + "&".join(parts) if parts else "")
+    values = {"preset": "paper", "order": "entropy", "fpu": "parent", "prove": "off", "reuse": "on", "widths": "3x2"}
+    values |= {"carry": "keep", "dynamics": draw(st.sampled_from(["imagined", "rules"]))}
+    parts = {option.name: values.get(option.name, "1") for option in options}
+    if kind.word == "search":
+        parts["planner"] = planner
+    if "cache" in parts:
+        parts["carry"] = "keep"
+    argument = ":X" if kind.argument and draw(st.booleans()) else ""
+    tail = "&".join(f"{name}={value}" for name, value in parts.items())
+    return kind.word + argument + (f"?{tail}" if tail else "")
 
 
 @settings(max_examples=40, deadline=None)
@@ -187,7 +262,15 @@ def test_right_texts_give_agents_that_play(text: str) -> None:
 
 def test_the_manual_names_every_word_and_option() -> None:
     manual = MANUAL.read_text(encoding="utf-8")
-    for player in PLAYERS.values():
-        assert f"`{player.word}" in manual, player.word
-        for option in player.options:
-            assert f"`{option.name}`" in manual, (player.word, option.name)
+    for kind in KINDS.values():
+        assert f"`{kind.word}" in manual, kind.word
+        for option in kind.options:
+            assert f"`{option.name}`" in manual, (kind.word, option.name)
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "4x0", "65", "4x", "x4", "4X2", "4,2", "-4", "4x 2", "1x" * 8 + "1", "64x64", "four", ""]
+)
+def test_bad_widths_are_refused(text: str) -> None:
+    with pytest.raises(UserError, match=r"^(option widths of agent .* such as 4x2x2x1, of at most 1024|.*widths)"):
+        agent(f"search?widths={text}")

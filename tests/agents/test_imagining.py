@@ -69,3 +69,15 @@ def test_the_dial_takes_steps_and_certainty_away(dreamer: Any) -> None:
     assert decision.imagination is not None
     assert decision.imagination.move == decision.move.uci()  # a future for the move that is really played
     assert len(decision.probabilities) == 20
+
+
+def test_film_and_horizon_reach_the_model(dreamer: Any) -> None:
+    ImaginingAgent(dreamer).play(chess.Board())
+    ImaginingAgent(dreamer, horizon=2, film=True).play(chess.Board())
+    assert dreamer.asked == [(None, False), (2, True)]
+    assert (ImaginingAgent(dreamer).horizon, ImaginingAgent(dreamer, horizon=2).horizon) == (4, 2)
+    assert ImaginingAgent(dreamer).provenance == {"name": "dreamer"}
+
+
+def test_work_counts_all_imaginations(dreamer: Any) -> None:
+    assert ImaginingAgent(dreamer, Decoding(imaginations=4)).work(5) == 20

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import chess
 import pytest
 
 from diffusearch.agents.base import Limits
 from diffusearch.agents.policy import PolicyAgent
+from diffusearch.inference.evaluation import Evaluation
 
 SHARES = {"e2e4": 0.5, "d2d4": 0.3, "g1f3": 0.2}
 
@@ -20,9 +22,9 @@ class Known:
     def __init__(self) -> None:
         self.batches: list[int] = []
 
-    def priors(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
+    def evaluate(self, boards: Sequence[chess.Board], legal: Any = None, *, priors: bool = True) -> list[Evaluation]:
         self.batches.append(len(boards))
-        return [{move: SHARES.get(move.uci(), 0.0) for move in board.legal_moves} for board in boards]
+        return [Evaluation({m: SHARES.get(m.uci(), 0.0) for m in board.legal_moves}, None) for board in boards]
 
 
 def test_argmax_and_ranking() -> None:

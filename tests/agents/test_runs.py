@@ -7,16 +7,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import diffusearch.run
 import pytest
 
+import diffusearch.inference.run
 from diffusearch.agents import runs
 from diffusearch.errors import UserError
 
 
 def fake(paradigm: str, values: bool = False, kind: str = "absorbing") -> Any:
     process = SimpleNamespace(kind=kind)
-    return SimpleNamespace(paradigm=paradigm, knows_values=values, recipe=SimpleNamespace(process=process))
+    return SimpleNamespace(paradigm=paradigm, has_value=values, recipe=SimpleNamespace(process=process))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_run_is_loaded_once_until_its_weights_change(tmp_path: Path, monkeypat
         loads.append(path)
         return fake("s-a")
 
-    monkeypatch.setattr(diffusearch.run.Run, "load", load)
+    monkeypatch.setattr(diffusearch.inference.run.Run, "load", load)
     weights = tmp_path / "weights.safetensors"
     weights.write_bytes(b"one")
     first = runs.run(str(tmp_path), "s-a", "s-a")

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import chess
-import numpy as np
-import numpy.typing as npt
 import pytest
 
 from diffusearch.agents.values import ActionValueAgent, StateValueAgent
-from diffusearch.search.handmade import MaterialValue
+from diffusearch.inference.evaluation import Evaluation
+from diffusearch.search.handmade import Handmade
 
 
 class Sure:
@@ -21,9 +20,10 @@ class Sure:
         self.value = value
         self.boards: list[chess.Board] = []
 
-    def values(self, boards: Sequence[chess.Board]) -> npt.NDArray[np.float32]:
+    def evaluate(self, boards: Sequence[chess.Board], legal: Any = None, *, priors: bool = True) -> list[Evaluation]:
+        assert not priors
         self.boards += boards
-        return np.full(len(boards), self.value, dtype=np.float32)
+        return [Evaluation({}, self.value) for _ in boards]
 
     def action_values(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
         return [dict.fromkeys(board.legal_moves, self.value) for board in boards]
@@ -32,10 +32,10 @@ class Sure:
 def test_the_next_state_is_the_opponents() -> None:
     """The queen is taken by either colour: the best next state is the one with the lowest value for who is to move."""
     for board in (chess.Board("3qk3/8/8/8/8/8/8/3RK3 w - - 0 1"), chess.Board("3rk3/8/8/8/8/8/8/3QK3 b - - 0 1")):
-        decision = StateValueAgent(MaterialValue()).play(board)
+        decision = StateValueAgent(Handmade()).play(board)
         assert board.is_capture(decision.move)
         board.push(decision.move)
-        assert decision.value == pytest.approx(1 - MaterialValue().values([board])[0], abs=1e-3)
+        assert decision.value == pytest.approx(1 - (Handmade().evaluate([board])[0].value or 0.0), abs=1e-3)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
@@ -74,13 +74,13 @@ def test_repetition_is_seen_through_the_history() -> None:
     assert forgetful.value == pytest.approx(0.1)
 
 
-def test_next_states_come_with_history_and_in_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_next_states_come_in_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     net = Sure(0.5)
     board = chess.Board()
     board.push_uci("e2e4")
     StateValueAgent(net).play_many([board, chess.Board()])
     assert len(net.boards) == 40
-    assert all(len(one.move_stack) == 2 for one in net.boards[:20])
+    assert [one.peek() for one in net.boards[:20]] == list(board.legal_moves)
     monkeypatch.setattr("diffusearch.agents.values.BOARDS", 1)
     again = StateValueAgent(Sure(0.5)).play_many([board, chess.Board()])
     assert [one.nodes for one in again] == [20, 20]

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
-from diffusearch.cli.move import agent_text
+from diffusearch.cli.move import spec_of
 from diffusearch.errors import UserError
 
 MIDDLEGAME = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
@@ -33,7 +33,8 @@ def refused(*words: str) -> str:
 
 @pytest.mark.parametrize("fen", [chess.STARTING_FEN, MIDDLEGAME, "8/5P1k/8/8/8/8/8/K7 w - - 99 140"])
 def test_json_holds_move_line_states_and_probabilities(tiny_run: Path, fen: str) -> None:
-    found = json.loads(run("move", fen, "--weights", str(tiny_run), "--steps", "3", "--json"))
+    words = ["--agent", "diffusearch", "--weights", str(tiny_run), "--steps", "3", "--json"]
+    found = json.loads(run("move", fen, *words))
     legal = {move.uci() for move in chess.Board(fen).legal_moves}
     assert found["move"] in legal
     assert found["line"][0] == found["move"]
@@ -45,11 +46,32 @@ def test_json_holds_move_line_states_and_probabilities(tiny_run: Path, fen: str)
 
 
 def test_film_has_a_frame_for_each_step(tiny_run: Path) -> None:
-    found = json.loads(
-        run("move", "startpos", "--weights", str(tiny_run), "--steps", "3", "--order", "plies", "--film", "--json")
-    )
+    words = ["--agent", "diffusearch", "--weights", str(tiny_run), "--steps", "3", "--order", "margin"]
+    found = json.loads(run("move", "startpos", *words, "--film", "--json"))
     assert [frame["step"] for frame in found["film"]] == [0, 1, 2, 3]
     assert found["film"][0]["moves"] == [None] * 4
+    assert [len(frame["confidence"]) for frame in found["film"]] == [3] * 4
+    assert 1 <= found["move_step"] <= 3
+
+
+def test_the_default_is_a_search_without_a_film(tiny_run: Path) -> None:
+    found = json.loads(run("move", "startpos", "--weights", str(tiny_run), "--json"))
+    assert found["film"] == []
+    assert found["move_step"] is None
+    assert found["evaluations"] > found["steps"] >= 2
+    said = refused("move", "startpos", "--weights", str(tiny_run), "--film", "--json")
+    assert "has no option 'film'" in said
+
+
+@pytest.mark.parametrize("planner", ["minimax", "mcts", "rollout"])
+@pytest.mark.parametrize("dynamics", ["imagined", "rules"])
+def test_every_search_by_its_text(tiny_run: Path, planner: str, dynamics: str) -> None:
+    text = f"search:{tiny_run}?planner={planner}&dynamics={dynamics}"
+    text += "&simulations=9" if planner == "mcts" else ""
+    found = json.loads(run("move", MIDDLEGAME, "--agent", text, "--json"))
+    assert chess.Move.from_uci(found["move"]) in chess.Board(MIDDLEGAME).legal_moves
+    assert found["line"][0] == found["move"]
+    assert ("plies" in found) == (dynamics == "imagined")
 
 
 def test_json_of_an_agent_without_imagination() -> None:
@@ -62,19 +84,21 @@ def test_json_of_an_agent_without_imagination() -> None:
 
 
 def test_text_names_move_line_and_candidates(tiny_run: Path) -> None:
-    lines = run("move", MIDDLEGAME, "--weights", str(tiny_run), "--seed", "1").splitlines()
+    words = ["--agent", "diffusearch", "--weights", str(tiny_run), "--seed", "1"]
+    lines = run("move", MIDDLEGAME, *words).splitlines()
     assert lines[0].startswith("move ")
     assert lines[1].startswith("imagined ")
     assert "3... " in lines[1]
     assert any(line.startswith("weighed ") for line in lines)
 
 
-def test_options_become_the_agents_text() -> None:
-    assert agent_text("diffusearch", None) == "diffusearch"
-    assert agent_text("diffusearch", Path("runs/a"), steps=5, order=None, k=2) == "diffusearch:runs/a?steps=5&k=2"
-    assert agent_text("s-a?temperature=1", Path("runs/a"), seed=0) == "s-a:runs/a?temperature=1&seed=0"
+def test_options_become_the_agents_spec() -> None:
+    run_a = Path("runs/a")
+    assert str(spec_of("diffusearch", None)) == "diffusearch"
+    assert str(spec_of("diffusearch", run_a, steps=5, order=None, k=2)) == "diffusearch:runs/a?steps=5&k=2"
+    assert str(spec_of("s-a?temperature=1", run_a, seed=0)) == "s-a:runs/a?temperature=1&seed=0"
     with pytest.raises(UserError, match="names its weights already"):
-        agent_text("s-a:runs/b", Path("runs/a"))
+        spec_of("s-a:runs/b", run_a)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +110,7 @@ def test_options_become_the_agents_text() -> None:
         (("startpos", "--agent", "diffusearhc"), "did you mean 'diffusearch'"),
         (("startpos", "--weights", "nowhere"), "nowhere is no run folder"),
         (("startpos", "--agent", "random", "--steps", "3"), "has no option 'steps'"),
-        (("startpos", "--agent", "diffusearch?fan=4x0"), "joined by x, such as 4x2x2x1"),
+        (("startpos", "--agent", "search?widths=4x0"), "joined by x, such as 4x2x2x1"),
     ],
 )
 def test_bad_input_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
@@ -95,12 +119,12 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], sentence: str) -> Non
     assert "\n" not in said
 
 
-def test_bad_order_is_refused(tiny_run: Path) -> None:
-    assert "left-to-right" in refused("move", "startpos", "--weights", str(tiny_run), "--order", "sideways")
+def test_bad_order_is_refused() -> None:
+    assert "left-to-right" in refused("move", "startpos", "--agent", "diffusearch", "--order", "sideways")
 
 
 def test_demo_shows_position_film_boards_and_verdict(tiny_run: Path) -> None:
-    said = run("demo", "--agent", f"diffusearch:{tiny_run}?order=plies", "--puzzle", "2")
+    said = run("demo", "--agent", f"diffusearch:{tiny_run}?order=left-to-right&steps=7", "--puzzle", "2")
     assert "Puzzle 2, rated about" in said
     assert "step 2 of 7" in said
     assert "step 7 of 7" not in said  # shown as the imagined boards

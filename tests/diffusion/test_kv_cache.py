@@ -41,8 +41,8 @@ def roots(net: Denoiser, batch: int) -> Tensor:
 
 def decode(net: Denoiser, given: Tensor, process: Process | None = None, **decoding: object) -> Sample:
     choice = Decoding(**({"steps": T, "carry": "keep"} | decoding))  # type: ignore[arg-type]
-    lots = torch.Generator().manual_seed(1)
-    return (process or Absorbing(T)).sample(net, given, net.layout, choice, lots, film=True)
+    generator = torch.Generator().manual_seed(1)
+    return (process or Absorbing(T)).sample(net, given, net.layout, choice, generator, film=True)
 
 
 def assert_same(one: Sample, two: Sample) -> None:
@@ -176,10 +176,11 @@ def test_the_residual_state_decodes_too(make_net: MakeNet) -> None:
 
 
 def test_refusals(make_net: MakeNet) -> None:
-    with pytest.raises(UserError, match="cache reuses what is fixed"):
-        Decoding(cache=True)
-    with pytest.raises(UserError, match="ahead = 3 works with cache"):
-        Decoding(ahead=3)
+    for carry in ("predict", "gumbel"):
+        with pytest.raises(UserError, match="cache reuses what is fixed"):
+            Decoding(cache=True, carry=carry)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="ahead = 2 works with cache"):
+        Decoding(ahead=2)
     net = make_net("causal")
     with pytest.raises(UserError, match="cache = true needs attention"):
         decode(net, roots(net, 1), cache=True)

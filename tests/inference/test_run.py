@@ -20,7 +20,7 @@ from diffusearch.tokens.layout import layout
 from diffusearch.tokens.values import BIN_VALUES
 
 # What the packaged model has besides the plain transformer.
-FEATURES = {"residual_state": True, "board_features": True, "feature_width": 4}
+FEATURES = {"board_features": True, "residual_state": True, "feature_width": 4}
 MIDDLE = "r3k2r/ppp2ppp/2n1bn2/3qp3/3P4/2N1PN2/PPP2PPP/R2QK2R w KQkq - 0 9"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 BOARDS = [chess.Board(), chess.Board(MIDDLE), chess.Board(MIDDLE).mirror()]
