@@ -12,7 +12,7 @@ from diffusearch.data import labelling, uci_process
 from diffusearch.data.labelling import Labeller, LabelSettings, Row
 from diffusearch.data.oracle import Oracle, OracleSettings
 from diffusearch.data.root_positions import RootPosition
-from diffusearch.data.uci_process import Analysis, EngineFault, SearchBudget, UciEngine, find_engine
+from diffusearch.data.uci_process import Analysis, EngineFault, EngineProcess, SearchBudget, find_engine
 from diffusearch.errors import UserError
 
 START = chess.STARTING_FEN
@@ -51,14 +51,14 @@ def test_a_bad_answer_is_recorded_and_the_others_are_labelled(
     listed = tmp_path / "listed"
     listed.write_text(START)
     oracle = settings(make_engine(mode, listed))
-    search = UciEngine.search
+    search = EngineProcess.search
 
-    def impatient(engine: UciEngine, fen: str, *more: object) -> Analysis:
+    def impatient(engine: EngineProcess, fen: str, *more: object) -> Analysis:
         """Only the search that hangs has a short time: a busy machine may take seconds for the others."""
         engine.timeout = 0.5 if mode == "hang" and fen == START else 600.0
         return search(engine, fen, *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(UciEngine, "search", impatient)
+    monkeypatch.setattr(EngineProcess, "search", impatient)
     rows = label_all([position(OTHER), position(START), position(OTHER)], LabelSettings("relabel", 2, oracle=oracle))
     assert [row["failed"] for row in rows] == [None, reason, None]
     assert rows[1]["line"] == ""
@@ -86,10 +86,10 @@ def test_an_engine_that_does_not_start_is_a_fault(
     make_engine: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(EngineFault, match="crashed"):
-        UciEngine(make_engine("dead"), {}, 1.0)
+        EngineProcess(make_engine("dead"), {}, 1.0)
     monkeypatch.setattr(uci_process, "START_SECONDS", 0.5)
     with pytest.raises(EngineFault, match="hung"):
-        UciEngine(make_engine("mute"), {}, 1.0)
+        EngineProcess(make_engine("mute"), {}, 1.0)
 
 
 def test_no_such_engine_is_the_users_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,11 +102,11 @@ def test_no_such_engine_is_the_users_error(tmp_path: Path, monkeypatch: pytest.M
     script.write_text("nonsense")
     script.chmod(0o755)
     with pytest.raises(UserError, match="cannot start"):
-        UciEngine(str(script), {}, 1.0)
+        EngineProcess(str(script), {}, 1.0)
 
 
 def test_options_that_the_engine_lacks_are_not_set(make_engine: Callable[..., str]) -> None:
-    engine = UciEngine(make_engine(), {"Hash": 16, "Contempt": 1}, 5.0)
+    engine = EngineProcess(make_engine(), {"Hash": 16, "Contempt": 1}, 5.0)
     engine.close()
     assert engine.options == {"Hash": 16}
 

@@ -13,7 +13,7 @@ from typing import Any
 import chess
 
 from diffusearch.data.scores import Score
-from diffusearch.data.uci_process import Analysis, EngineFault, SearchBudget, UciEngine
+from diffusearch.data.uci_process import Analysis, EngineFault, EngineProcess, SearchBudget
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Oracle:
 
     def __init__(self, settings: OracleSettings) -> None:
         self.settings = settings
-        self._engine: UciEngine | None = None
+        self._engine: EngineProcess | None = None
 
     def ask(self, board: chess.Board, budget: SearchBudget, length: int = 1) -> Answer:
         """Best action and value, with a line of at most `length` moves; raises EngineFault."""
@@ -113,9 +113,9 @@ class Oracle:
     ) -> None:
         self.close()
 
-    def _running(self) -> UciEngine:
+    def _running(self) -> EngineProcess:
         if self._engine is None:
-            self._engine = UciEngine(self.settings.engine, self.settings.options, self.settings.timeout)
+            self._engine = EngineProcess(self.settings.engine, self.settings.options, self.settings.timeout)
         return self._engine
 
     def _search(self, board: chess.Board, budget: SearchBudget, multipv: int, exact: bool = False) -> Analysis:

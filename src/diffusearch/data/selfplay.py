@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import chess
 import chess.pgn
 
-from diffusearch.data.uci_process import EngineFault, SearchBudget, UciEngine
+from diffusearch.data.uci_process import EngineFault, EngineProcess, SearchBudget
 from diffusearch.errors import UserError
 
 OPENING_PLIES = 6
@@ -24,7 +24,7 @@ LONGEST = 200  # plies; a longer game is a draw
 
 def play_games(engine: str, games: int, nodes: int, seed: int) -> Iterator[chess.pgn.Game]:
     """Games of an engine against itself."""
-    player = UciEngine(engine, {"Threads": 1, "Hash": 1}, timeout=60.0)
+    player = EngineProcess(engine, {"Threads": 1, "Hash": 1}, timeout=60.0)
     try:
         for number in range(games):
             rng = random.Random(f"{seed} {number}")
@@ -48,7 +48,7 @@ def _random(board: chess.Board, rng: random.Random) -> chess.Move:
     return rng.choice(list(board.legal_moves))
 
 
-def _weak(board: chess.Board, player: UciEngine, nodes: int, rng: random.Random) -> chess.Move:
+def _weak(board: chess.Board, player: EngineProcess, nodes: int, rng: random.Random) -> chess.Move:
     analysis = player.search(board.fen(), SearchBudget(nodes=nodes), min(CHOICES, board.legal_moves.count()))
     scores = [max(-2000, min(2000, variation.score.order())) for variation in analysis.variations]
     weights = [math.exp((score - max(scores)) / SPREAD) for score in scores]

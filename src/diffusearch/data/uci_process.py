@@ -87,7 +87,7 @@ def find_engine(path: str | None) -> str:
     return str(Path(found).absolute())
 
 
-class UciEngine:
+class EngineProcess:
     """One running engine process. Not for use by several threads."""
 
     def __init__(self, path: str, options: Mapping[str, int | str], timeout: float) -> None:
