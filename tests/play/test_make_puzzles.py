@@ -13,7 +13,7 @@ import chess.engine
 import pytest
 
 from diffusearch.errors import UserError
-from diffusearch.play.make_puzzles import PuzzleEntry, PuzzleMaker, make, obvious, rating_of, thinned, written
+from diffusearch.play.make_puzzles import MadePuzzle, PuzzleMaker, make, obvious, rating_of, thinned, written
 
 BACK_RANK = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"  # Rd8 mates; nothing else wins at once
 
@@ -22,8 +22,8 @@ PACKAGED = files("diffusearch.play").joinpath("puzzles.json").read_text(encoding
 MADE_BY = "Stockfish 15.1"  # of the packaged file; other versions play other games
 
 
-def packaged() -> list[PuzzleEntry]:
-    return [PuzzleEntry(**entry) for entry in json.loads(PACKAGED)["puzzles"]]
+def packaged() -> list[MadePuzzle]:
+    return [MadePuzzle(**entry) for entry in json.loads(PACKAGED)["puzzles"]]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_a_missing_engine_is_explained() -> None:
 
 
 def test_easy_ones_are_thinned() -> None:
-    entries = [PuzzleEntry(str(number), "", 600) for number in range(5)] + [PuzzleEntry("hard", "", 900)]
+    entries = [MadePuzzle(str(number), "", 600) for number in range(5)] + [MadePuzzle("hard", "", 900)]
     assert [entry.fen for entry in thinned(entries, 2)] == ["0", "1", "hard"]
 
 

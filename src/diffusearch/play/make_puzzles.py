@@ -42,7 +42,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class PuzzleEntry:
+class MadePuzzle:
     """One line of the file."""
 
     fen: str
@@ -114,10 +114,10 @@ class PuzzleMaker:
                     since = depth
         return since
 
-    def entry(self, board: chess.Board, line: Sequence[chess.Move]) -> PuzzleEntry:
+    def entry(self, board: chess.Board, line: Sequence[chess.Move]) -> MadePuzzle:
         depth = self.settled(board.copy(stack=False), line[0])
         solution = " ".join(move.uci() for move in line)
-        return PuzzleEntry(board.fen(), solution, rating_of(depth or DEEPEST, (len(line) + 1) // 2))
+        return MadePuzzle(board.fen(), solution, rating_of(depth or DEEPEST, (len(line) + 1) // 2))
 
 
 def rating_of(depth: int, length: int) -> int:
@@ -132,9 +132,9 @@ def obvious(board: chess.Board, move: chess.Move) -> bool:
     return victim is not None and ((last is not None and last.to_square == move.to_square) or victim == chess.QUEEN)
 
 
-def make(count: int, seed: int, nodes: int, stockfish: str) -> list[PuzzleEntry]:
+def make(count: int, seed: int, nodes: int, stockfish: str) -> list[MadePuzzle]:
     """`count` puzzles, easiest first, no position twice, at most two from one game."""
-    out: dict[str, PuzzleEntry] = {}
+    out: dict[str, MadePuzzle] = {}
     try:
         engine = chess.engine.SimpleEngine.popen_uci(stockfish)
     except FileNotFoundError as error:
@@ -159,7 +159,7 @@ def make(count: int, seed: int, nodes: int, stockfish: str) -> list[PuzzleEntry]
     return sorted(out.values(), key=lambda entry: (entry.rating, entry.fen))
 
 
-def thinned(entries: Sequence[PuzzleEntry], most: int) -> list[PuzzleEntry]:
+def thinned(entries: Sequence[MadePuzzle], most: int) -> list[MadePuzzle]:
     """At most `most` puzzles of one rating: weak games give many that are seen at once and few that are not."""
     seen: Counter[int] = Counter()
     kept = []
@@ -170,7 +170,7 @@ def thinned(entries: Sequence[PuzzleEntry], most: int) -> list[PuzzleEntry]:
     return kept
 
 
-def written(entries: Sequence[PuzzleEntry], seed: int, nodes: int) -> str:
+def written(entries: Sequence[MadePuzzle], seed: int, nodes: int) -> str:
     """The file's text, one puzzle a line."""
     note = f"made by diffusearch.play.make_puzzles, seed {seed}, {nodes} nodes"
     lines = ",\n".join(json.dumps(asdict(entry)) for entry in entries)
