@@ -9,7 +9,7 @@ import chess
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.inference.imagination import Imagination
 from diffusearch.play.uci import UciProtocol
-from diffusearch.play.uci_engine import UciEngine
+from diffusearch.play.uci_engine import ThinkingEngine
 from diffusearch.play.uci_options import UciOptions
 
 WAIT = 60.0  # seconds until a test gives up; nothing here takes that long unless it is broken
@@ -67,7 +67,7 @@ class Talk:
         self.changed = threading.Condition()
         self.built: list[str] = []
         self.agent = agent
-        self.engine = UciEngine(self.hear, self.build, UciOptions(**options))
+        self.engine = ThinkingEngine(self.hear, self.build, UciOptions(**options))
         self.protocol = UciProtocol(self.engine)
 
     def build(self, text: str) -> Agent:

@@ -33,7 +33,7 @@ from diffusearch.training.recipe import recipe_text
 TOLERANCE = 1e-3  # of logits; both sides compute in float32
 
 
-class ExportedStep(nn.Module):
+class DenoisingStep(nn.Module):
     """Tokens [batch, variables] -> logits [batch, variables of a type, vocabulary], one output for each type."""
 
     def __init__(self, net: Denoiser) -> None:
@@ -84,7 +84,7 @@ def export_onnx(run: Run, path: Path) -> None:
     shapes = {"tokens": {0: torch.export.Dim("batch")}}
     with _hushed(), torch.no_grad():
         program = torch.onnx.export(
-            ExportedStep(run.net).eval(),
+            DenoisingStep(run.net).eval(),
             example,
             input_names=["tokens"],
             output_names=output_names(run.net),
@@ -166,7 +166,7 @@ def check_onnx(run: Run, path: Path, positions: int = 100, seed: int = 1) -> Agr
     for part in torch.split(tokens, [1, *_sizes(positions - 1, 32)]):
         found: list[npt.NDArray[np.float32]] = session.run(None, {"tokens": part.numpy()})
         with torch.inference_mode():
-            wanted = ExportedStep(run.net)(part)
+            wanted = DenoisingStep(run.net)(part)
         for theirs, ours in zip(found, wanted, strict=True):
             difference = max(difference, float(np.abs(theirs - ours.numpy()).max()))
             same += int((theirs.argmax(-1) == ours.numpy().argmax(-1)).sum())

@@ -18,7 +18,7 @@ import chess
 from diffusearch import __version__
 from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
-from diffusearch.play.uci_engine import Build, Say, UciEngine
+from diffusearch.play.uci_engine import Build, Say, ThinkingEngine
 from diffusearch.play.uci_options import UciOptions
 from diffusearch.play.uci_words import PositionReader, parse_go
 
@@ -32,7 +32,7 @@ class Terminated(BaseException):
 class UciProtocol:
     """One conversation with a GUI."""
 
-    def __init__(self, engine: UciEngine) -> None:
+    def __init__(self, engine: ThinkingEngine) -> None:
         self.engine = engine
         self.board: chess.Board | None = chess.Board()  # None after a position that was refused
         self._positions = PositionReader()
@@ -101,7 +101,7 @@ def converse(lines: Iterable[bytes], say: Say, build: Build = build_agent, optio
     At the end of input (a pipe from a script) a limited `go` is still thought through; `quit` cuts it short, and a
     signal is answered at once with what there is.
     """
-    engine = UciEngine(say, build, options)
+    engine = ThinkingEngine(say, build, options)
     protocol = UciProtocol(engine)
     try:
         for line in lines:

@@ -38,7 +38,7 @@ _MARGIN = 0.8  # of the time till a move is cut off, for agents that end a littl
 _SLICE = 2.0  # seconds: an endless search is not deepened once a round takes longer, for it cannot be interrupted
 
 
-class UciEngine:
+class ThinkingEngine:
     """Thinks for the protocol; every method returns at once."""
 
     def __init__(self, say: Say, build: Build, options: UciOptions | None = None) -> None:
