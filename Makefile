@@ -15,13 +15,14 @@ PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print
 PLAY_PROGRAMS := node npm stockfish
 TEST_PROGRAMS := $(PLAY_PROGRAMS) chromium xboard polyglot xvfb-run gnuchess toga2 glaurung
 
-.PHONY: help setup play demo test lint bench tree readme clean
+.PHONY: help setup play demo test test-fast lint bench tree readme clean
 
 help:
 	@echo 'make play    play on a page in the browser'
 	@echo 'make demo    a puzzle in the terminal: the move and the future imagined with it'
 	@echo 'make setup   everything for development, in .venv'
 	@echo 'make test    lint, types and all tests'
+	@echo 'make test-fast  lint, types and the tests without browser, training runs and engine matches'
 	@echo 'make lint    ruff and mypy alone'
 	@echo 'make bench   the speed comparisons'
 	@echo 'make tree    docs/TREE.md anew, after files came or went'
@@ -68,8 +69,15 @@ lint: $(DEVELOPING)
 	ruff format --check .
 	mypy
 
+# One test process a core, each with one thread: two of them on two cores finish in half the time. pytest-xdist hands
+# out whole files, so that what a file prepares is prepared once.
+PYTEST := OMP_NUM_THREADS=1 pytest -n $$(getconf _NPROCESSORS_ONLN) --dist loadfile
+
 test: setup lint
-	pytest
+	$(PYTEST)
+
+test-fast: $(DEVELOPING) lint
+	$(PYTEST) -m 'not slow and not browser and not engine'
 
 bench: setup
 	pytest -s benchmarks
