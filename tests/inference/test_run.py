@@ -228,6 +228,19 @@ def test_a_horizon_shorter_than_any_trained_is_refused(make_run: MakeRun) -> Non
     assert len(mixed.imagine([chess.Board()], Decoding(steps=2), horizon=2)[0].line) == 2
 
 
+@pytest.mark.parametrize("paradigm", ["s-a", "s-v", "sa-v"])
+def test_a_record_of_one_ply_is_one_whatever_the_recipes_horizon_says(make_run: MakeRun, paradigm: str) -> None:
+    run = make_run(paradigm, horizon=4)  # the recipe's default
+    assert (run.horizon, run.recipe.trained_horizons) == (1, (1,))
+    if paradigm == "s-a":
+        moves_found = {
+            run.imagine([chess.Board()], horizon=1)[0].move,
+            run.imagine([chess.Board()], Decoding(order="plies"))[0].move,
+            run.imagine([chess.Board()])[0].move,
+        }
+        assert len(moves_found) == 1
+
+
 def test_ply_by_ply_needs_a_run_that_was_trained_on_the_shorter_records(make_run: MakeRun) -> None:
     plies = Decoding(order="plies")
     with pytest.raises(UserError, match=r"records of 1 to 4 plies, and the run .* was trained on 4: choose another"):

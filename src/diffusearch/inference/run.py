@@ -91,7 +91,8 @@ class Run:
 
     @property
     def horizon(self) -> int:
-        return self.recipe.model.horizon
+        """Plies of a whole record."""
+        return self.layout.horizon
 
     @property
     def provenance(self) -> dict[str, Any]:

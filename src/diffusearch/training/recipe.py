@@ -18,7 +18,7 @@ from diffusearch.diffusion.loss import LossConfig
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import ModelConfig
 from diffusearch.ranges import Range
-from diffusearch.tokens.layout import JUDGES
+from diffusearch.tokens.layout import JUDGES, PARADIGMS
 from diffusearch.training.building import build
 from diffusearch.training.recipe_file import read_recipe_file
 from diffusearch.training.tables import DataConfig, OptimiserConfig, ProcessConfig, WatchConfig, Weight
@@ -45,6 +45,8 @@ class Recipe:
     @property
     def trained_horizons(self) -> tuple[int, ...]:
         """The horizons of the records that the model is trained on, ascending."""
+        if not PARADIGMS[self.model.paradigm][1]:
+            return (1,)  # a record of one ply, whatever model.horizon says
         if self.process.kind == "autoregressive":
             return tuple(range(1, self.model.horizon + 1))  # a place never depends on later places
         mixed = {h for h, share in enumerate(self.horizons, 1) if share > 0} or {self.model.horizon}
