@@ -96,7 +96,6 @@ def test_keep_never_touches_what_is_visible(scripted: Any) -> None:
     assert float(sample.log_probability) == pytest.approx(math.log(0.95 * 0.9 * 0.3 * 0.8), abs=1e-3)
 
 
-@pytest.mark.xfail(strict=True, reason="`denoise` stops once nothing is noise; Algorithm 2 takes all T steps")
 def test_predict_goes_on_to_the_last_step_when_nothing_is_noise_any_more(scripted: Any) -> None:
     """T = 5: after t = 5, 4, 3, 2, 1 the share (t - 1)/5 of four moves is 3.2, 2.4, 1.6, 0.8, 0: rounded down."""
     recorder = Recorder(scripted, [*ANSWERS, ((40, 0.5), (41, 0.5), (42, 0.5), (43, 0.5))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -293,7 +294,7 @@ def test_the_eleventh_is_busy_and_the_ten_are_answered(opponents: Opponents, wai
             assert (await client.post("/api/think", json=asked)).status_code == 200
         queue.close()
 
-    asyncio.run(scene())
+    ThreadPoolExecutor(1).submit(asyncio.run, scene()).result()  # Playwright leaves a loop running in this thread
 
 
 def test_a_taken_port_is_explained() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import chess
@@ -167,7 +168,7 @@ def test_places_of_vanished_clients_are_free_at_once(route: str, opponents: Oppo
         service.thinking.close()
 
     try:
-        asyncio.run(scene())
+        ThreadPoolExecutor(1).submit(asyncio.run, scene()).result()  # Playwright leaves a loop running in this thread
     finally:
         waiter.gate.set()
 
@@ -284,4 +285,4 @@ def test_fifty_clients_at_once_each_finish_a_game() -> None:
         assert service.thinking.taken == service.reading.taken == 0
         service.close()
 
-    asyncio.run(scene())
+    ThreadPoolExecutor(1).submit(asyncio.run, scene()).result()  # Playwright leaves a loop running in this thread

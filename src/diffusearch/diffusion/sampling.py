@@ -149,7 +149,8 @@ def denoise(
         chosen = torch.zeros_like(visible).scatter_(1, scores.topk(keep, dim=1).indices, True)
         if decoding.stop_confidence:
             doubtful = (log_likelihood < math.log(decoding.stop_confidence)) & ~(visible & decoding.keeps)
-            chosen |= ~doubtful.any(1, keepdim=True)
+            done = done | ~doubtful.any(1)
+            chosen |= done[:, None]
         new = (chosen & ~visible if decoding.keeps else chosen) & running[:, None]
         if cache is not None and move is not None and bool(visible.any()) and bool(new[:, move].any()):
             # cached places may be old: the move is fixed after a call that computes everything
@@ -171,7 +172,8 @@ def denoise(
         x[:, fixed:] = torch.where(kept, tokens, noised)
         visible = kept
         calls += running
-        done |= visible.all(1)
+        if decoding.keeps:  # else what is visible is predicted anew to the last step
+            done = done | visible.all(1)
         if film:
             shown = torch.cat([given, torch.where(kept, tokens, masks)], dim=1)
             likely = _certain(fixed, torch.where(kept, fixed_likelihood.exp().float(), log_likelihood.exp()))
