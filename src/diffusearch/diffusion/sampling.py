@@ -172,7 +172,8 @@ def denoise(
         x[:, fixed:] = torch.where(kept, tokens, noised)
         visible = kept
         calls += running
-        if decoding.keeps:  # else what is visible is predicted anew to the last step
+        # else what is visible is predicted anew to the last step; a single target is never visible in training
+        if decoding.keeps or targets == 1:
             done = done | visible.all(1)
         if film:
             shown = torch.cat([given, torch.where(kept, tokens, masks)], dim=1)
