@@ -19,6 +19,8 @@ from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.recipe import recipe_from_dict
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 TRUNK = {"layers": 1, "width": 32, "heads": 2, "attention": "prefix", "norm": "layer", "mlp": "gelu", "qk_norm": False}
 OLD: dict[str, Any] = {

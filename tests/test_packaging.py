@@ -18,6 +18,8 @@ from packaging.utils import canonicalize_name
 
 from diffusearch.weights import NAMES
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "diffusearch"
 

@@ -21,6 +21,8 @@ import pytest
 from diffusearch.training.named_recipes import find_recipe, named_recipes
 from diffusearch.training.recipe import load_recipe
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 

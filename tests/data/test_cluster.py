@@ -18,6 +18,8 @@ from diffusearch.data.plan import Choice
 from diffusearch.data.uci_process import SearchBudget
 from diffusearch.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("ray")
 
 GAMES = Path(__file__).parents[1] / "fixtures" / "games.pgn"

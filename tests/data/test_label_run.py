@@ -61,6 +61,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return files(folder / "out")
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_bytes(
     whole: dict[str, bytes], make_engine: MakeEngine, tmp_path: Path
 ) -> None:
@@ -109,6 +110,7 @@ def arguments(engine: str, out: Path, workers: int = 2) -> list[str]:
 
 
 @pytest.mark.parametrize(("stage", "count"), [("before", 1), ("after", 4), ("before", 8)])
+@pytest.mark.slow
 def test_killed_around_a_write_it_continues(
     whole: dict[str, bytes], make_engine: MakeEngine, tmp_path: Path, stage: str, count: int
 ) -> None:
@@ -123,6 +125,7 @@ def test_killed_around_a_write_it_continues(
     assert files(out) == whole
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_it_continues(
     whole: dict[str, bytes], make_engine: MakeEngine, tmp_path: Path
 ) -> None:
@@ -145,6 +148,7 @@ def test_killed_at_random_moments_it_continues(
     assert files(out) == whole
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_replaced(
     whole: dict[str, bytes], make_engine: MakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

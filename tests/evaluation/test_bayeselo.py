@@ -107,6 +107,7 @@ def test_simulated_players_of_known_strength_are_found() -> None:
     assert np.allclose(ratings.los + ratings.los.T, 1)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
     covered = 0
     for seed in range(40):

@@ -86,6 +86,7 @@ def write(folder: Path, *results: dict[str, Any]) -> None:
         (folder / f"{number}.json").write_text(json.dumps(result))
 
 
+@pytest.mark.slow
 def test_a_page_with_everything_next_to_the_paper(tmp_path: Path) -> None:
     write(tmp_path, actions("diffusearch:x", 41, 100), puzzles("diffusearch:x"), futures(), latency(), tournament())
     (tmp_path / "conditions.json").write_text("{}")

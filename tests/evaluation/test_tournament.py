@@ -17,6 +17,8 @@ from diffusearch.evaluation import tournament as event
 from diffusearch.evaluation.games import Fixture, GameRules
 from diffusearch.evaluation.tournament import pairings, play_tournament, schedule
 
+pytestmark = pytest.mark.slow
+
 BOOK = [("e2e4",), ("d2d4",), ("c2c4",), ("g1f3",)]
 QUICK = GameRules(max_plies=12)
 AGENTS = ["random", "greedy-material"]

@@ -25,7 +25,7 @@ from diffusearch.training.checkpoint import save_tensors
 from diffusearch.training.recipe import recipe_from_dict, recipe_text
 
 # torch's exporter is slow, more so on a busy machine; nothing here waits for anything else.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 
 
 def untrained(folder: Path, model: dict[str, Any]) -> Path:

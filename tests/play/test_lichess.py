@@ -22,6 +22,8 @@ import yaml
 
 from diffusearch.play.uci_options import TABLE
 
+pytestmark = pytest.mark.slow
+
 CONFIG = Path(__file__).parents[2] / "docs" / "lichess-bot.yml"
 TOKEN = "lip_not_a_real_token"
 

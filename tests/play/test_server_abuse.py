@@ -254,6 +254,7 @@ def test_bodies_that_are_no_json_are_refused(client: TestClient, body: bytes) ->
 # --- many at once --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_fifty_clients_at_once_each_finish_a_game() -> None:
     listed = (Opponent("light", "Light", "Any legal move", (Level("full", "light"),)),)
 

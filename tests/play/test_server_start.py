@@ -17,6 +17,8 @@ from diffusearch.errors import UserError
 from diffusearch.play import server
 from diffusearch.play.opponents import PACKAGED, Opponent, opponents
 
+pytestmark = pytest.mark.slow
+
 
 def test_play_serves_until_it_is_interrupted(page_server: object) -> None:  # the fixture skips where no page is built
     command = [sys.executable, "-m", "diffusearch", "play", "--no-open", "--port", "0"]

@@ -18,7 +18,7 @@ from diffusearch.play.uci_options import TABLE, UciOptions
 from diffusearch.play.uci_words import allowed_moves, parse_go, parse_position
 
 # a thread that dies of an exception is a failure, not a remark
-pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+pytestmark = [pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning"), pytest.mark.slow]
 
 _WORDS = "uci isready ucinewgame setoption position go stop ponderhit debug register d"
 COMMANDS = tuple(_WORDS.split())

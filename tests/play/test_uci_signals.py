@@ -10,6 +10,8 @@ from pathlib import Path
 import chess
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 300  # seconds until a test gives up
 
 

@@ -18,7 +18,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "xboard_match.py"
 FOUND = all(shutil.which(name, path="/usr/bin:/usr/games") for name in ("xboard", "polyglot", "xvfb-run", "toga2"))
 needs_xboard = pytest.mark.skipif(not FOUND, reason="apt install xboard polyglot xvfb toga2")
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 # Plays two sound moves, then does its deed: xboard does not write games without moves.
 BAD_ENGINE = """

@@ -15,6 +15,8 @@ from diffusearch.reproduce.exhibits import Exhibit, row
 from diffusearch.reproduce.page import write_page
 from diffusearch.reproduce.plan import PlannedRun, Setting
 
+pytestmark = pytest.mark.slow
+
 S_A = PlannedRun("plain", ("model.paradigm=s-a", "process.kind=direct"))
 DIRECT = PlannedRun("direct", ("process.kind=direct",))
 ABSENT = PlannedRun("absent", ("loss.time_weight=constant",))

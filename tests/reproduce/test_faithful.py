@@ -15,6 +15,8 @@ from diffusearch.reproduce.exhibits import DEPTH, MAIN, PARADIGMS, STEPS, TRAINI
 from diffusearch.reproduce.measure import Made
 from diffusearch.reproduce.plan import Setting
 
+pytestmark = pytest.mark.slow
+
 POSITIONS = 2
 PLY = 78  # variables of a state and a move
 

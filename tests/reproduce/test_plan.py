@@ -26,6 +26,8 @@ from diffusearch.reproduce.plan import (
 from diffusearch.training.checkpoint import save_tensors
 from diffusearch.training.recipe import recipe_text
 
+pytestmark = pytest.mark.slow
+
 GOOD = PlannedRun("good")
 
 

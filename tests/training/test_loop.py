@@ -21,6 +21,8 @@ from diffusearch.training.processes import World
 from diffusearch.training.recipe import Recipe, load_recipe, recipe_text
 from diffusearch.training.state import Training
 
+pytestmark = pytest.mark.slow
+
 # Everything random or stateful at once, and the features of the packaged model: dropout, mixed horizons, mirrored
 # boards, random moves, micro-batches, Muon, averages.
 EVERYTHING = {

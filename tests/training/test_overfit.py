@@ -14,6 +14,8 @@ from diffusearch.tokens.batch import tokenise
 from diffusearch.training.processes import World
 from diffusearch.training.state import Training
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("paradigm", "process", "attention", "steps"),

@@ -100,6 +100,7 @@ def test_later_plies_of_a_line_are_records_of_their_own(labelled: Path, tmp_path
         records_of(labelled, 2, "train", cache, True, lambda line: None, 1)
 
 
+@pytest.mark.slow
 def test_a_file_for_validation_is_used_whole(labelled: Path, tmp_path: Path) -> None:
     """Not only its rows of the validation split."""
     other = Path(shutil.copytree(labelled, tmp_path / "other"))
@@ -125,6 +126,7 @@ def test_records_without_a_split_are_no_validation(labelled: Path, tmp_path: Pat
     assert open_sources(recipe_from_dict(config), lambda line: None)[1] is None
 
 
+@pytest.mark.slow
 def test_two_trainings_at_once_replay_once(labelled: Path, tmp_path: Path) -> None:
     """The second waits for the first and finds its records."""
     program = (

@@ -19,6 +19,8 @@ from diffusearch.training.loop import train
 from diffusearch.training.recipe import Recipe, recipe_text
 from diffusearch.training.stopping import StopSignals
 
+pytestmark = pytest.mark.slow
+
 # `diffusearch train` that says "now" after a step and waits for a word; then it goes on.
 WAITING = """
 import signal, sys

@@ -90,6 +90,7 @@ def test_they_start_at_zero(make_net: Callable[..., Denoiser]) -> None:
     assert not torch.equal(net(tokens)["action"], plain(tokens)["action"])
 
 
+@pytest.mark.slow
 def test_they_learn_what_a_check_is() -> None:
     chance = random.Random(3)
     inputs, checks, board = [], [], chess.Board()

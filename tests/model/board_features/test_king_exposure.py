@@ -51,6 +51,7 @@ def score_of(scores: torch.Tensor, board: chess.Board, move: chess.Move) -> floa
     return float(scores.detach()[token if board.turn else moves.TURN[token]])
 
 
+@pytest.mark.slow
 def test_with_the_right_numbers_it_finds_moves_into_check() -> None:
     exposure, illegal = exact_numbers(), 0
     for seed in range(150):
@@ -86,6 +87,7 @@ def test_castling_out_of_through_and_into_check(fen: str, uci: str) -> None:
         assert score_of(exact_numbers()(squares(free))[0], free, chess.Move.from_uci(uci)) == 0.0
 
 
+@pytest.mark.slow
 def test_pins_and_checks_are_learned_from_legal_moves() -> None:
     boards = [played(20 + seed % 60, seed) for seed in range(400)]
     seen = torch.cat([squares(board) for board in boards])

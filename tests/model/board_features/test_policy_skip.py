@@ -83,6 +83,7 @@ def test_a_piece_between_is_read(*, opponent: bool) -> None:
         assert scores[moves.MOVE_ID[there]] == (-30.0 if uci in ("a1a5", "a1g1") else 0.0)
 
 
+@pytest.mark.slow
 def test_it_learns_how_pieces_move_from_legal_moves_alone() -> None:
     chance = random.Random(5)
     rows, legal = [], []
