@@ -37,7 +37,7 @@ MANUAL = Path(__file__).parents[2] / "docs" / "agents.md"
 class EveryNet(Handmade):
     """A run that can do everything but imagine, remembered by its name."""
 
-    predicts_states, paradigm, horizon = True, "s-asa", 4
+    predicts_states, has_value, paradigm, horizon = True, True, "s-asa", 4
     recipe = SimpleNamespace(decoding=Decoding())
 
     def __init__(self, name: str) -> None:

@@ -15,13 +15,14 @@ import chess
 import torch
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.agents.candidates import candidates
 from diffusearch.agents.chance import choose, number
+from diffusearch.agents.drawing_moves import narrowed, root_moves
 from diffusearch.agents.policy import among
 from diffusearch.agents.strength import FULL, Strength
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.roots import Allowed
+from diffusearch.search.evaluator import Evaluator
 from diffusearch.tokens.layout import Layout
 
 
@@ -62,8 +63,10 @@ class ImaginingAgent(Agent):
         *,
         horizon: int | None = None,
         film: bool = False,
+        evaluator: Evaluator | None = None,
     ) -> None:
-        self.name = name
+        """`evaluator` says at the root whether a draw is to be avoided."""
+        self.name, self.evaluator = name, evaluator
         self.net = net
         self.strength = Strength(strength)
         self.decoding = replace(decoding, steps=self.strength.effort(decoding.steps))
@@ -83,8 +86,8 @@ class ImaginingAgent(Agent):
 
     def play_many(self, boards: Sequence[chess.Board], limits: Limits = Limits()) -> list[Decision]:
         start = time.perf_counter()
-        moves = [candidates(board, limits) for board in boards]
-        found = self._imagine(boards, moves if limits.moves else None, limits)
+        moves = root_moves(boards, limits, self.evaluator)
+        found = self._imagine(boards, narrowed(boards, moves), limits)
         shares = [_shares(one, own) for one, own in zip(found, moves, strict=True)]
         if self.strength.dial < FULL:
             found = self._weakened(boards, found, shares, limits)
@@ -94,8 +97,8 @@ class ImaginingAgent(Agent):
     def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
         """The move that it would play, then the next likeliest first moves, each with a future of its own."""
         start = time.perf_counter()
-        own = candidates(board, limits)
-        (first,) = self._imagine([board], [own] if limits.moves else None, limits)
+        (own,) = root_moves([board], limits, self.evaluator)
+        (first,) = self._imagine([board], narrowed([board], [own]), limits)
         shares = _shares(first, own)
         played = chess.Move.from_uci(first.move)
         others = sorted((move for move in own if move != played), key=lambda move: -shares[move])[: lines - 1]

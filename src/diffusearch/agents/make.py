@@ -25,7 +25,7 @@ def policy(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     from diffusearch.agents.policy import PolicyAgent
 
     net = _run(spec, "s-a")
-    return PolicyAgent(net, provenance=net.provenance, **options)
+    return PolicyAgent(net, provenance=net.provenance, evaluator=net if net.has_value else None, **options)
 
 
 def state_value(spec: AgentSpec, options: dict[str, Any]) -> Agent:
@@ -83,7 +83,8 @@ def _imagining(
     from diffusearch.agents.imagining import ImaginingAgent
 
     strength, seed = options["strength"], options["seed"]
-    return ImaginingAgent(net, decoding, strength=strength, seed=seed, horizon=horizon, film=film)
+    evaluator = net if net.has_value else None
+    return ImaginingAgent(net, decoding, strength=strength, seed=seed, horizon=horizon, film=film, evaluator=evaluator)
 
 
 def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:
@@ -118,7 +119,7 @@ def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:
         widths = options["widths"] or USUAL_WIDTHS
         weight = VALUE_WEIGHT if options["value_weight"] is None else options["value_weight"]
         made = Minimax(evaluator, dynamics, widths[: dial.effort(len(widths))], weight)
-    return _searching(made, options, provenance)
+    return _searching(made, options, provenance, evaluator)
 
 
 def mcts(spec: AgentSpec, options: dict[str, Any]) -> Agent:
@@ -140,14 +141,17 @@ def _paper_mcts(spec: AgentSpec, options: dict[str, Any], settings: Settings) ->
 
     _, evaluator, provenance = _networks(spec, ("s-a", "s-v"))
     settings = replace(settings, simulations=Strength(options["strength"]).effort(settings.simulations))
-    return _searching(Mcts(evaluator, settings=settings), options | {"temperature": settings.temperature}, provenance)
+    chosen = options | {"temperature": settings.temperature}
+    return _searching(Mcts(evaluator, settings=settings), chosen, provenance, None)
 
 
-def _searching(planner: Planner, options: dict[str, Any], provenance: dict[str, Any]) -> Agent:
+def _searching(
+    planner: Planner, options: dict[str, Any], provenance: dict[str, Any], evaluator: Evaluator | None
+) -> Agent:
     from diffusearch.agents.searching import SearchAgent
 
     chosen = {name: options[name] for name in ("temperature", "strength", "seed")}
-    return SearchAgent(planner, provenance=provenance, **chosen)
+    return SearchAgent(planner, provenance=provenance, evaluator=evaluator, **chosen)
 
 
 def _networks(

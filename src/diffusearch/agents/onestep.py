@@ -15,9 +15,10 @@ import chess
 import numpy as np
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.agents.candidates import candidates
 from diffusearch.agents.chance import choose
+from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.strength import Strength
+from diffusearch.search.evaluator import Evaluator
 
 # Values become shares by exp(value / SPREAD): 5 points of win probability are a factor e.
 SPREAD = 0.05
@@ -50,9 +51,10 @@ class OneStep(Agent):
         strength: int = 100,
         seed: int = 0,
         provenance: dict[str, Any] | None = None,
+        evaluator: Evaluator | None = None,
     ) -> None:
-        """`provenance` says what network the agent asks."""
-        self.name = name
+        """`provenance` says what network the agent asks; `evaluator` says whether a draw is to be avoided."""
+        self.name, self.evaluator = name, evaluator
         self.temperature = Strength(strength).temperature(temperature)
         self.seed = seed
         self._provenance = provenance or {}
@@ -70,7 +72,7 @@ class OneStep(Agent):
 
     def play_many(self, boards: Sequence[chess.Board], limits: Limits = Limits()) -> list[Decision]:
         start = time.perf_counter()
-        weighed = self.weigh(boards, [candidates(board, limits) for board in boards])
+        weighed = self.weigh(boards, root_moves(boards, limits, self.evaluator))
         seconds = (time.perf_counter() - start) / max(1, len(boards))
         return [
             _decision(choose(one.shares, self.temperature, self.seed, board), one, seconds)
@@ -80,7 +82,7 @@ class OneStep(Agent):
     def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
         """The `lines` moves with the largest shares, best first, whatever the temperature."""
         start = time.perf_counter()
-        (one,) = self.weigh([board], [candidates(board, limits)])
+        (one,) = self.weigh([board], root_moves([board], limits, self.evaluator))
         seconds = time.perf_counter() - start
         ranked = sorted(one.shares, key=lambda move: -one.shares[move])
         return [_decision(move, one, seconds) for move in ranked[:lines]]

@@ -22,8 +22,9 @@ class PolicyAgent(OneStep):
         strength: int = 100,
         seed: int = 0,
         provenance: dict[str, Any] | None = None,
+        evaluator: Evaluator | None = None,
     ) -> None:
-        super().__init__(name, temperature, strength, seed, provenance)
+        super().__init__(name, temperature, strength, seed, provenance, evaluator)
         self.net = net
 
     def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:

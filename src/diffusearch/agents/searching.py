@@ -9,11 +9,12 @@ from typing import Any
 import chess
 
 from diffusearch.agents.base import Agent, Candidate, Decision, Limits, SearchReport
-from diffusearch.agents.candidates import candidates
 from diffusearch.agents.chance import choose
+from diffusearch.agents.drawing_moves import narrowed, root_moves
 from diffusearch.agents.imagining import playable
 from diffusearch.agents.strength import Strength
 from diffusearch.inference.imagination import Imagination
+from diffusearch.search.evaluator import Allowed, Evaluator
 from diffusearch.search.planner import Budget, Plan, Planner
 
 REPORTED = 8  # root moves whose variations a decision reports
@@ -30,9 +31,11 @@ class SearchAgent(Agent):
         strength: int = 100,
         seed: int = 0,
         provenance: dict[str, Any] | None = None,
+        evaluator: Evaluator | None = None,
     ) -> None:
-        """`provenance` says what the planner's networks are."""
+        """`provenance` says what the networks are; `evaluator` says at the root whether a draw is to be avoided."""
         self.name, self.planner, self.seed = name, planner, seed
+        self.evaluator = evaluator
         self.temperature = Strength(strength).temperature(temperature)
         self._provenance = provenance or {}
 
@@ -47,14 +50,12 @@ class SearchAgent(Agent):
     def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
         """The next move of a game: the planner may go on from its last tree."""
         start = time.perf_counter()
-        moves = candidates(board, limits)
-        plan = self.planner.plan_in_game(board, [moves] if limits.moves else None, _budget(limits))
+        plan = self.planner.plan_in_game(board, self._allowed([board], limits), _budget(limits))
         return self._decision(board, plan, self._choose(board, plan), limits, time.perf_counter() - start)
 
     def play_many(self, boards: Sequence[chess.Board], limits: Limits = Limits()) -> list[Decision]:
         start = time.perf_counter()
-        moves = [candidates(board, limits) for board in boards]
-        plans = self.planner.plan(boards, moves if limits.moves else None, _budget(limits))
+        plans = self.planner.plan(boards, self._allowed(boards, limits), _budget(limits))
         seconds = (time.perf_counter() - start) / max(1, len(boards))
         return [
             self._decision(board, plan, self._choose(board, plan), limits, seconds)
@@ -64,8 +65,7 @@ class SearchAgent(Agent):
     def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
         """The best root moves of one search, each with its score and variation."""
         start = time.perf_counter()
-        moves = candidates(board, limits)
-        plan = self.planner.plan_in_game(board, [moves] if limits.moves else None, _budget(limits))
+        plan = self.planner.plan_in_game(board, self._allowed([board], limits), _budget(limits))
         seconds = time.perf_counter() - start
         return [self._decision(board, plan, one.move, limits, seconds) for one in plan.moves[:lines]]
 
@@ -74,6 +74,10 @@ class SearchAgent(Agent):
 
     def new_game(self) -> None:
         self.planner.new_game()
+
+    def _allowed(self, boards: Sequence[chess.Board], limits: Limits) -> Allowed | None:
+        """The root moves of each board; None: all the legal ones."""
+        return narrowed(boards, root_moves(boards, limits, self.evaluator))
 
     def _choose(self, board: chess.Board, plan: Plan) -> chess.Move:
         return choose(plan.policy, self.temperature, self.seed, board)
