@@ -99,7 +99,7 @@ class Run:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """The recipe, the sha256 of the weights (they change when it is trained for longer), packaged weights' version."""
+        """The recipe, the sha256 of the weights (training changes them), and the version of packaged weights."""
         version = {} if self.version is None else {"weights_version": self.version}
         return asdict(self.recipe) | {"weights": self.fingerprint} | version
 
