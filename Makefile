@@ -85,6 +85,7 @@ bench: setup
 
 # docs/TREE.md anew, after files came or went.
 tree: $(INSTALLED)
+	python tools/paths.py
 	python tools/tree.py
 
 # What the commands of README.md print, anew, after new weights.

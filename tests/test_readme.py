@@ -1,7 +1,7 @@
-"""README.md does what it says: its commands run, print what stands there, and its links lead somewhere.
+"""The commands of README.md run and print what it says, and the links of all documents lead to files.
 
-Long commands are shortened by options that are put behind them (SHORTER); no command may stand there that is not known
-here. What needs programs or machines that a test has not is looked at, not run (LOOKED_AT).
+Options in SHORTER make long commands short; a command that is not listed there fails the test. Commands in LOOKED_AT
+need other machines and are not run.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import pytest
 
 from diffusearch.training.named_recipes import find_recipe, named_recipes
 from diffusearch.training.recipe import load_recipe
+from diffusearch.weights import VERSION, packaged, version_of
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +33,7 @@ SHORTER = {
     "diffusearch label": "--nodes 20 --per-game 2 --limit-games 6",
     "diffusearch data show": "",
     "diffusearch train": " ".join(f"--set {one}" for one in SMALL.split()),
-    "diffusearch move": "--steps 2",
+    "diffusearch move": "",
     "diffusearch explain": "",
     "diffusearch eval actions": "--limit 4",
     "diffusearch tournament": "--games 2 --max-plies 4 --replicas 10",
@@ -163,8 +164,40 @@ def test_python_runs(page: types.ModuleType, desk: Path) -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for name in ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))):
+    card = "src/diffusearch/weights/CARD.md"
+    for name in ("README.md", "CONTRIBUTING.md", card, *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))):
         text = (ROOT / name).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#\s]+)\)", text):
             if "://" not in target:
                 assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
+
+
+def test_the_card_and_the_page_name_the_version_of_the_weights(tmp_path: Path) -> None:
+    card = (ROOT / "src" / "diffusearch" / "weights" / "CARD.md").read_text(encoding="utf-8")
+    assert f"Version {VERSION}" in card
+    assert f"packaged weights {VERSION}" in TEXT
+    assert version_of(packaged("diffusearch")) == VERSION
+    assert version_of(tmp_path) is None
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/RESULTS.md", "src/diffusearch/weights/CARD.md"])
+def test_weights_are_named_by_version_or_date(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert not re.findall(r"of the (?:morning|noon|afternoon|evening|night)", text)
+
+
+def test_documents_use_the_names_of_today() -> None:
+    """Options and files that were renamed stand in CHANGELOG.md and the log of experiments only."""
+    for name in ("README.md", "CONTRIBUTING.md", "docs/RESULTS.md", "docs/onnx.md", "docs/lichess-bot.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert not re.findall(r"fan=|\bturns\.py|fan_speed|grounding|exposure\.py|judged as", text), name
+
+
+def test_files_named_in_documents_exist() -> None:
+    package = ROOT / "src" / "diffusearch"
+    for name in ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))):
+        if name.endswith("LOG.md"):  # entries keep the names of their day
+            continue
+        text = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+        for file in re.findall(r"`((?:[\w-]+/)+[\w-]+\.(?:py|ts|toml|md))`", text):
+            assert any((base / file).exists() for base in (ROOT, package)), f"{name} names {file}"

@@ -1,7 +1,7 @@
-"""Writes docs/TREE.md: every file of the repository with the phrase that it says about itself.
+"""Writes docs/TREE.md: every file of the repository with a phrase about it.
 
-The phrase is the first sentence of a module's docstring or of the comment at the head of a file; what cannot speak
-(data, pictures, locks) is named in SILENT. Run it after adding or moving a file: `make tree`.
+The phrase is the first sentence of a module's docstring or of the comment at the head of a file; files without one
+(data, pictures, locks) are named in SILENT. Run it after adding or moving a file: `make tree`.
 """
 
 from __future__ import annotations
@@ -17,49 +17,62 @@ WIDTH = 34  # columns of the names, indent included
 
 HEAD = """# The tree
 
-Read from top to bottom it is the path of the data: games, oracle labels, records, tokens, denoiser, imagination,
-decision, score or screen. A station knows only the stations before it. `make tree` writes this page.
+The folders of the package stand in the order of the data: a folder imports only folders above it (a test checks this).
+`make tree` writes this page and the picture.
+
+![Two paths through the code: games to weights in 12 files, and a position to a move in 12 files](img/paths.svg)
 
 """
+
+# The stations of the package, in the order in which they import each other.
+STATIONS = {
+    "tokens": "positions, moves and values as token ids; the layout of a record; batches",
+    "data": "games, the oracle (Stockfish), labels, records, the loader",
+    "model": "the transformer: embedding, trunk, heads, board features, residual state",
+    "diffusion": "noise processes, loss, decoding and sampling: tensors only, no chess",
+    "training": "recipes, the loop, checkpoints, validation",
+    "inference": "a trained run in use: evaluate, predict and imagine positions",
+    "search": "explicit search: planners (minimax, MCTS, rollout), evaluator, dynamics",
+    "agents": "every player behind one small interface, built from a short text",
+    "evaluation": "accuracy, puzzles, futures, tournaments, Elo, latency, paired comparison",
+    "play": "UCI engine, page server, pictures, terminal",
+    "reproduce": "the tables and figures of the paper",
+    "cli": "the verbs of the program `diffusearch`",
+}
 
 # Folders whose files are shown as one line.
 CLOSED = {
     "docs/img": "pictures of the documentation",
     "docs/results": "measured results, one JSON each",
-    "src/diffusearch/weights/diffusearch": "the flagship's recipe and weights",
+    "src/diffusearch/weights/diffusearch": "recipe and weights of the run that `search` and `diffusearch` use",
     "src/diffusearch/weights/s-a": "the policy's recipe and weights",
     "src/diffusearch/weights/s-v": "the value network's recipe and weights",
     "tests/fixtures": "a few games and a small labelled set made from them",
-    "tests/search/golden": "whole search trees, node by node",
+    "tests/search/mcts/golden": "whole search trees, node by node",
 }
 
 FOLDERS = {
     ".ci": "what the continuous integration calls",
-    "benchmarks": "speed, side by side, as ratios",
+    "benchmarks": "speed and matches, measured side by side",
     "docs": "the manual",
-    "recipes": "one TOML for each training run that has a name",
-    "recipes/flagship": "how the weights inside are trained, stage by stage",
+    "recipes": "named training runs, one TOML each",
+    "recipes/flagship": "how the packaged weights are trained, stage by stage",
     "src/diffusearch": "the package",
-    "src/diffusearch/agents": "one tiny interface for every player",
-    "src/diffusearch/cli": "the verbs of the one program",
-    "src/diffusearch/data": "games, the oracle, labels, records",
-    "src/diffusearch/diffusion": "noise processes, their loss, decoding",
-    "src/diffusearch/evaluation": "accuracy, puzzles, futures, tournaments, Elo, latency",
-    "src/diffusearch/model": "the transformer",
-    "src/diffusearch/play": "UCI engine, page server, pictures, terminal",
-    "src/diffusearch/reproduce": "the tables and figures of the paper",
-    "src/diffusearch/search": "MCTS: selection, expansion, backup",
-    "src/diffusearch/tokens": "positions, moves and values as ids; the layout of a record",
-    "src/diffusearch/training": "recipes, the loop, checkpoints",
-    "src/diffusearch/weights": "the trained weights that are shipped",
-    "tests": "mirrors the package",
-    "tools": "for those who work on the project",
+    **{f"src/diffusearch/{name}": about for name, about in STATIONS.items()},
+    "src/diffusearch/model/board_features": "attack features, policy skip, king exposure (one switch)",
+    "src/diffusearch/model/heads": "logits of moves, states and values",
+    "src/diffusearch/search/mcts": "MCTS: selection, expansion, backup, play",
+    "src/diffusearch/search/minimax": "fixed-width minimax: the planner of the agent `search`",
+    "src/diffusearch/weights": "the packaged weights and their card",
+    "tests": "tests, in the same folders as the package",
+    **{f"tests/{name}": f"tests of {name}" for name in STATIONS},
+    "tools": "scripts for work on the project",
     "web": "the page's TypeScript, built into the package",
 }
 
-# Files that cannot speak for themselves.
+# Files without a docstring or a comment at their head.
 SILENT = {
-    ".gitignore": "what is made, not kept",
+    ".gitignore": "files that git leaves out",
     "CITATION.cff": "how to cite the project and the paper",
     "LICENSE": "GPL-3.0-or-later",
     "src/diffusearch/__main__.py": "`python -m diffusearch`",
@@ -99,7 +112,7 @@ def shown() -> list[str]:
 
 
 def phrase(name: str) -> str:
-    """What a file says about itself."""
+    """The phrase of a file or closed folder."""
     if name in SILENT:
         return SILENT[name]
     if name.endswith("/"):
@@ -123,7 +136,7 @@ def tree() -> str:
     """The page."""
     lines: list[str] = []
     opened: tuple[str, ...] = ()
-    for name in sorted(shown(), key=_files_first):
+    for name in sorted(shown(), key=_in_order):
         *folders, last = _parts(name)
         for depth in range(len(folders)):
             if tuple(folders[: depth + 1]) != opened[: depth + 1]:
@@ -138,10 +151,15 @@ def _parts(name: str) -> list[str]:
     return name.rstrip("/").split("/")
 
 
-def _files_first(name: str) -> list[tuple[bool, str]]:
-    """Orders the files of a folder before its subfolders."""
-    parts = _parts(name)
-    return [(place < len(parts) - 1, part) for place, part in enumerate(parts)]
+def _in_order(name: str) -> list[tuple[bool, int, str]]:
+    """Orders the files of a folder before its subfolders, and the package's folders as STATIONS."""
+    parts, stations = _parts(name), list(STATIONS)
+    inside = parts[:2] == ["src", "diffusearch"]
+    out = []
+    for place, part in enumerate(parts):
+        station = inside and place == 2 and part in STATIONS
+        out.append((place < len(parts) - 1, stations.index(part) if station else len(stations), part))
+    return out
 
 
 def _line(depth: int, name: str, about: str) -> str:

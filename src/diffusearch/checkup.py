@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diffusearch.errors import UserError
-from diffusearch.weights import NAMES, packaged
+from diffusearch.weights import NAMES, VERSION, packaged
 
 OLDEST_PYTHON = (3, 11)
 ENGINE_SECONDS = 10.0  # to say its name
@@ -88,7 +88,9 @@ def weights(name: str) -> Finding:
     except ImportError as error:  # torch is missing; its own check says more
         return Finding(what, False, f"cannot be opened ({error})", "see torch above", needed)
     size = sum(parameter.numel() for parameter in run.net.parameters())
-    return Finding(what, True, f"{run.paradigm}, horizon {run.horizon}, {size / 1e6:.1f}M parameters", needed=needed)
+    return Finding(
+        what, True, f"{VERSION}: {run.paradigm}, horizon {run.horizon}, {size / 1e6:.1f}M parameters", needed=needed
+    )
 
 
 def page() -> Finding:

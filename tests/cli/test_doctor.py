@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import diffusearch.checkup as checkup
 from diffusearch.cli import app
 from diffusearch.errors import UserError
+from diffusearch.weights import VERSION
 
 
 def test_python_and_torch_are_found_here() -> None:
@@ -50,7 +51,7 @@ def test_an_engine_that_speaks_no_uci_is_no_stockfish(tmp_path: Path, monkeypatc
 
 def test_weights_are_opened(tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkup, "packaged", lambda name: tiny_run)
-    assert "s-asa, horizon 4" in checkup.weights("diffusearch").found
+    assert f"{VERSION}: s-asa, horizon 4" in checkup.weights("diffusearch").found
     damaged = tmp_path / "damaged"
     shutil.copytree(tiny_run, damaged)
     weights = damaged / "weights.safetensors"
@@ -84,7 +85,7 @@ def test_exit_code_tells_whether_one_can_play(tiny_run: Path, monkeypatch: pytes
 def test_the_version_is_printed() -> None:
     result = CliRunner().invoke(app, ["--version"])
     assert result.exit_code == 0
-    assert result.output.split() == ["diffusearch", metadata.version("diffusearch")]
+    assert result.output == f"diffusearch {metadata.version('diffusearch')}, weights {VERSION}\n"
 
 
 def test_the_page_refuses_an_agent_that_is_not_there() -> None:

@@ -12,6 +12,7 @@ from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
 from diffusearch.play.uci import converse
 from diffusearch.play.uci_options import UciOptions
+from diffusearch.weights import VERSION
 
 # a thread that dies of an exception is a failure, not a remark
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
@@ -33,7 +34,7 @@ def talk(gated: GatedAgent) -> Iterator[Talk]:
 
 def test_uci_answers_without_building_an_agent(talk: Talk) -> None:
     talk.send("uci")
-    assert talk.lines[0] == f"id name DiffuSearch {version('diffusearch')}"
+    assert talk.lines[0] == f"id name DiffuSearch {version('diffusearch')} (weights {VERSION})"
     assert talk.lines[-1] == "uciok"
     assert talk.built == []
 

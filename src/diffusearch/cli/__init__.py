@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from diffusearch.errors import UserError
+from diffusearch.weights import VERSION
 
 app = typer.Typer(
     name="diffusearch",
@@ -24,13 +25,18 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"diffusearch {metadata.version('diffusearch')}")
+        typer.echo(f"diffusearch {metadata.version('diffusearch')}, weights {VERSION}")
         raise typer.Exit
 
 
 @app.callback()
 def program(
-    version: Annotated[bool, typer.Option("--version", help="The version.", callback=_version, is_eager=True)] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="The versions of the program and its weights.", callback=_version, is_eager=True
+        ),
+    ] = False,
 ) -> None:
     """A chess agent that imagines before it moves."""
 

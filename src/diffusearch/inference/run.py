@@ -35,6 +35,7 @@ from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES
 from diffusearch.training.checkpoint import load_denoiser
 from diffusearch.training.recipe import Recipe, load_recipe
+from diffusearch.weights import version_of
 
 BATCH = 256  # positions, or states behind them, in one network call
 
@@ -61,9 +62,12 @@ class _Look:
 class Run:
     """A network with its recipe."""
 
-    def __init__(self, recipe: Recipe, net: Denoiser, fingerprint: str | None = None) -> None:
+    def __init__(
+        self, recipe: Recipe, net: Denoiser, fingerprint: str | None = None, version: str | None = None
+    ) -> None:
         self.recipe, self.net = recipe, net.eval()
         self.fingerprint = fingerprint  # sha256 of the weights' file
+        self.version = version  # of packaged weights
         self.process = make_process(recipe.process.kind, recipe.process.timesteps)
         self.layout = net.layout
 
@@ -75,11 +79,11 @@ class Run:
             raise UserError(f"{folder} is no run folder: give the folder that `diffusearch train` wrote")
         recipe = load_recipe(folder / "recipe.toml")
         file = folder / "weights.safetensors"
-        return cls(recipe, load_denoiser(recipe.model, file), sha256(file))
+        return cls(recipe, load_denoiser(recipe.model, file), sha256(file), version_of(folder))
 
     def quantised(self) -> Run:
         """The same run with 8-bit weights in its trunk: faster on a CPU, not exact."""
-        return Run(self.recipe, int8(self.net), self.fingerprint)
+        return Run(self.recipe, int8(self.net), self.fingerprint, self.version)
 
     @property
     def name(self) -> str:
@@ -96,8 +100,9 @@ class Run:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """The recipe, and the sha256 of the weights: the same recipe, trained for longer, is another player."""
-        return asdict(self.recipe) | {"weights": self.fingerprint}
+        """The recipe, the sha256 of the weights (training changes them), and the version of packaged weights."""
+        version = {} if self.version is None else {"weights_version": self.version}
+        return asdict(self.recipe) | {"weights": self.fingerprint} | version
 
     @property
     def has_policy(self) -> bool:

@@ -21,6 +21,7 @@ from diffusearch.errors import UserError
 from diffusearch.play.uci_engine import Build, Say, ThinkingEngine
 from diffusearch.play.uci_options import UciOptions
 from diffusearch.play.uci_words import PositionReader, parse_go
+from diffusearch.weights import VERSION
 
 _SWITCH = 0.001  # seconds between threads: the reader must not wait long for a thread that computes
 
@@ -66,7 +67,8 @@ class UciProtocol:
 
     def _uci(self, words: Sequence[str]) -> None:
         say = self.engine.say
-        say(f"id name DiffuSearch {__version__}")
+        weights = "" if self.engine.options.text("Weights") else f" (weights {VERSION})"
+        say(f"id name DiffuSearch {__version__}{weights}")
         say("id author the DiffuSearch maintainers")
         for line in self.engine.options.declared():
             say(line)

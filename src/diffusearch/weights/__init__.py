@@ -7,6 +7,7 @@ from pathlib import Path
 from diffusearch.errors import UserError
 
 NAMES = ("diffusearch", "s-a", "s-v")
+VERSION = "1.0"  # of all packaged weights together; a new number whenever one of the files changes, see CARD.md
 
 
 def packaged(name: str) -> Path:
@@ -16,3 +17,8 @@ def packaged(name: str) -> Path:
         have = ", ".join(n for n in NAMES if (Path(__file__).parent / n / "weights.safetensors").exists()) or "none"
         raise UserError(f"no weights named {name!r} in the package (there are: {have}): give a run folder instead")
     return folder
+
+
+def version_of(folder: Path) -> str | None:
+    """The version of packaged weights by their run folder; None for any other run."""
+    return VERSION if folder.resolve().parent == Path(__file__).resolve().parent else None
