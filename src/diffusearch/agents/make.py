@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 # Which planner an option of `search` belongs to.
 _MCTS = ("simulations", "cpuct", "fpu", "reduction", "parallel", "prove", "reuse")
-OWNERS = {"widths": "minimax", "value_weight": "minimax", "depth": "rollout"} | dict.fromkeys(_MCTS, "mcts")
+OWNERS = {"widths": "minimax", "value_weight": "minimax", "backup": "minimax", "depth": "rollout"} | dict.fromkeys(
+    _MCTS, "mcts"
+)
 
 
 def policy(spec: AgentSpec, options: dict[str, Any]) -> Agent:
@@ -92,6 +94,7 @@ def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     from diffusearch.search.dynamics import Dynamics, Imagined, Rules
     from diffusearch.search.mcts.planner import Mcts
     from diffusearch.search.mcts.settings import TUNED
+    from diffusearch.search.minimax.backup import BACKUPS
     from diffusearch.search.minimax.planner import VALUE_WEIGHT, Minimax
     from diffusearch.search.minimax.planner import WIDTHS as USUAL_WIDTHS
     from diffusearch.search.rollout import DEPTH, Rollout
@@ -118,7 +121,8 @@ def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     else:
         widths = options["widths"] or USUAL_WIDTHS
         weight = VALUE_WEIGHT if options["value_weight"] is None else options["value_weight"]
-        made = Minimax(evaluator, dynamics, widths[: dial.effort(len(widths))], weight)
+        backup = BACKUPS[options["backup"] or "half-max"]
+        made = Minimax(evaluator, dynamics, widths[: dial.effort(len(widths))], weight, backup)
     return _searching(made, options, provenance, evaluator)
 
 

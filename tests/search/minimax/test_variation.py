@@ -10,6 +10,7 @@ import pytest
 
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.search.dynamics import Imagined, Rules
+from diffusearch.search.minimax.backup import half_max
 from diffusearch.search.minimax.planner import Minimax
 from diffusearch.search.minimax.tree import MinimaxNode, Widths
 from diffusearch.search.minimax.variation import principal_variation
@@ -89,5 +90,5 @@ def test_each_side_plays_the_followed_move_with_the_best_score(mirrored: bool) -
         node = MinimaxNode(board, player, evaluation=evaluation)
         node.children = {m: MinimaxNode(board, player, sign * o) for m, o in zip(moves, (0.0, 0.2, 1.0), strict=True)}
         root = MinimaxNode(board, player, evaluation=Evaluation({first: 1.0}, 0.5), children={first: node})
-        lines = [principal_variation(root, first, weight).moves for weight in (0.0, 0.5, 1.0)]
+        lines = [principal_variation(root, first, weight, half_max).moves for weight in (0.0, 0.5, 1.0)]
         assert lines == [(first, moves[0]), (first, moves[0]), (first, moves[2])]

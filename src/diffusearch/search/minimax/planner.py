@@ -9,7 +9,7 @@ import numpy as np
 
 from diffusearch.search.dynamics import Dynamics, Imagined
 from diffusearch.search.evaluator import Allowed, Evaluator, probability
-from diffusearch.search.minimax.backup import backed_up, scores
+from diffusearch.search.minimax.backup import Backup, half_max, scores
 from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, grow
 from diffusearch.search.minimax.variation import principal_variation
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
@@ -27,9 +27,10 @@ class Minimax(Planner):
         dynamics: Dynamics,
         widths: Widths = WIDTHS,
         value_weight: float = VALUE_WEIGHT,
+        backup: Backup = half_max,
     ) -> None:
         self.evaluator, self.dynamics = evaluator, dynamics
-        self.widths, self.value_weight = widths, value_weight
+        self.widths, self.value_weight, self.backup = widths, value_weight, backup
 
     @property
     def horizon(self) -> int:
@@ -75,11 +76,11 @@ class Minimax(Planner):
         A move's score as a win probability is the mean of the root's own log odds and those backed up behind it.
         """
         assert root.evaluation is not None
-        score = scores(root, self.value_weight)
+        score = scores(root, self.value_weight, self.backup)
         weights, mass = np.exp(score - score.max()), np.sum([root.priors[move] for move in root.children])
         shares = root.priors | dict(zip(root.children, (weights / weights.sum() * mass).tolist(), strict=True))
         values = {m: probability(child.odds) for m, child in root.children.items() if child}
-        searched = {m: probability((root.odds + backed_up(root, child)) / 2) for m, child in root.children.items()}
+        searched = {m: probability((root.odds + self.backup(root, child)) / 2) for m, child in root.children.items()}
         found = tuple(
             RootMove(move, root.priors[move], share, values.get(move), searched.get(move))
             for move, share in sorted(shares.items(), key=lambda item: -item[1])
@@ -88,7 +89,7 @@ class Minimax(Planner):
             found,
             root.calls,
             root.evaluations,
-            lambda move: principal_variation(root, move, self.value_weight),
+            lambda move: principal_variation(root, move, self.value_weight, self.backup),
             root.evaluation.value,
             root.evaluation.legal_mass,
             root.evaluation.raw_legal,

@@ -8,12 +8,12 @@ from dataclasses import replace
 import chess
 
 from diffusearch.inference.imagination import Ply, ply_of
-from diffusearch.search.minimax.backup import scores
+from diffusearch.search.minimax.backup import Backup, scores
 from diffusearch.search.minimax.tree import MinimaxNode
 from diffusearch.search.planner import Variation
 
 
-def principal_variation(root: MinimaxNode, first: chess.Move, value_weight: float) -> Variation:
+def principal_variation(root: MinimaxNode, first: chess.Move, value_weight: float, backup: Backup) -> Variation:
     """The variation as deep as the tree; of a first move that was not followed it is that move alone."""
     moves: list[chess.Move] = []
     plies: list[Ply] = []
@@ -27,7 +27,7 @@ def principal_variation(root: MinimaxNode, first: chess.Move, value_weight: floa
         child = node.children.get(move)
         if child is None or not child.children:
             break
-        node, move = child, list(child.children)[int(scores(child, value_weight).argmax())]
+        node, move = child, list(child.children)[int(scores(child, value_weight, backup).argmax())]
     imagined = bool(root.predicted)
     return Variation(tuple(moves), tuple(plies) if imagined else None, likelihood)
 
