@@ -11,7 +11,7 @@ import pytest
 
 from diffusearch.search.dynamics import Dynamics, Imagined, Rules
 from diffusearch.search.evaluator import DOUBT
-from diffusearch.search.minimax.backup import backed_up
+from diffusearch.search.minimax.backup import half_max
 from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, grow
 
 TRAP = "3r2k1/5ppp/8/3p4/8/8/3Q1PPP/6K1 w - - 0 1"
@@ -65,7 +65,7 @@ def test_ends_inside_the_tree(mirrored: bool, greedy: Any) -> None:
         assert (ends["g5g7"].odds, ends["g5g6"].odds) == pytest.approx((logit(DOUBT), 0.0))  # mate, stalemate
         assert ends["g5g7"].over
         assert not ends["g5g6"].children
-        assert backed_up(root, corner) == pytest.approx(logit(DOUBT))
+        assert half_max(root, corner) == pytest.approx(logit(DOUBT))
         assert not ends["g5a5"].over
         assert len(ends["g5a5"].children) == 1
 
