@@ -6,8 +6,8 @@
     imagination = model.imagine("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")
     imagination.show()
 
-Everything else is in the folders: tokens, data, model, diffusion, training, inference, search, agents, evaluation, play,
-reproduce.
+Everything else is in the folders: tokens, data, model, diffusion, training, inference, search, agents, evaluation,
+play, reproduce.
 """
 
 from __future__ import annotations
