@@ -190,7 +190,7 @@ def test_documents_use_the_names_of_today() -> None:
     """Options and files that were renamed stand in CHANGELOG.md and the log of experiments only."""
     for name in ("README.md", "CONTRIBUTING.md", "docs/RESULTS.md", "docs/onnx.md", "docs/lichess-bot.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
-        assert not re.findall(r"fan=|\bturns\.py|fan_speed|grounding|exposure\.py|judged as", text), name
+        assert not re.findall(r"fan=[\dx]|\bturns\.py|model/grounding|model/exposure|`sight`", text), name
 
 
 def test_files_named_in_documents_exist() -> None:
