@@ -240,7 +240,7 @@ def _right(draw: st.DrawFn) -> str:
     free = [one for one in free if kind.word != "search" or OWNERS.get(one.name, planner) == planner]
     options = draw(st.lists(st.sampled_from(free), unique_by=lambda option: option.name))
     values = {"preset": "paper", "order": "entropy", "fpu": "parent", "prove": "off", "reuse": "on", "widths": "3x2"}
-    values |= {"carry": "keep", "dynamics": draw(st.sampled_from(["imagined", "rules"]))}
+    values |= {"carry": "keep", "backup": "line-mean", "dynamics": draw(st.sampled_from(["imagined", "rules"]))}
     parts = {option.name: values.get(option.name, "1") for option in options}
     if kind.word == "search":
         parts["planner"] = planner

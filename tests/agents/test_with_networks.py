@@ -180,7 +180,7 @@ def test_agents_without_a_network_have_no_provenance(text: str) -> None:
     ("text", "words"),
     [
         ("search:{s-a},{s-v}", "predicts no states: write dynamics=rules"),
-        ("search:{paper}", "cannot play as s-v"),
+        ("search:{paper}", "search needs values"),
         ("search:{mixed}?depth=2", "option depth .* belongs to planner=rollout, not to planner=minimax"),
         ("search:{mixed}?planner=mcts&widths=2", "option widths .* belongs to planner=minimax, not to planner=mcts"),
         ("search:{mixed}?planner=rollout&cpuct=1", "option cpuct .* belongs to planner=mcts"),

@@ -111,7 +111,7 @@ _ALL = (
         "RUN",
         "explicit search: a planner over the network's evaluations and the next states",
         (
-            Option("planner", choice("minimax", "mcts", "rollout"), "minimax", "how it looks ahead"),
+            Option("planner", choice(*make.PLANNERS), "minimax", "how it looks ahead"),
             Option("dynamics", choice("imagined", "rules"), "imagined", "who makes the next states: network or rules"),
             Option("widths", WIDTHS, None, "minimax: moves that are followed at each ply (4x2x2x1)"),
             Option("value_weight", real(0.0, 100.0), None, "minimax: weight of log odds against log priors (3)"),

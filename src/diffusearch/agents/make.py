@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from diffusearch.agents.base import Agent
 from diffusearch.agents.spec import AgentSpec
+from diffusearch.agents.strength import Strength
 from diffusearch.errors import UserError
 
 if TYPE_CHECKING:
     from diffusearch.diffusion.decoding import Decoding
     from diffusearch.inference.run import Run
+    from diffusearch.search.dynamics import Dynamics
     from diffusearch.search.evaluator import Evaluator
     from diffusearch.search.mcts.settings import Settings
     from diffusearch.search.planner import Planner
@@ -90,14 +93,7 @@ def _imagining(
 
 
 def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:
-    from diffusearch.agents.strength import Strength
-    from diffusearch.search.dynamics import Dynamics, Imagined, Rules
-    from diffusearch.search.mcts.planner import Mcts
-    from diffusearch.search.mcts.settings import TUNED
-    from diffusearch.search.minimax.backup import BACKUPS
-    from diffusearch.search.minimax.planner import VALUE_WEIGHT, Minimax
-    from diffusearch.search.minimax.planner import WIDTHS as USUAL_WIDTHS
-    from diffusearch.search.rollout import DEPTH, Rollout
+    from diffusearch.search.dynamics import Imagined, Rules
 
     planner = options["planner"]
     for name, owner in OWNERS.items():
@@ -110,20 +106,38 @@ def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:
             "s-asa run of absorbing diffusion"
         )
     dynamics: Dynamics = Imagined(networks[0]) if options["dynamics"] == "imagined" else Rules()
-    dial = Strength(options["strength"])
-    made: Planner
-    if planner == "mcts":
-        settings = _settings(TUNED, options)
-        settings = replace(settings, simulations=dial.effort(settings.simulations))
-        made = Mcts(evaluator, dynamics, settings)
-    elif planner == "rollout":
-        made = Rollout(evaluator, dynamics, dial.effort(options["depth"] or DEPTH))
-    else:
-        widths = options["widths"] or USUAL_WIDTHS
-        weight = VALUE_WEIGHT if options["value_weight"] is None else options["value_weight"]
-        backup = BACKUPS[options["backup"] or "half-max"]
-        made = Minimax(evaluator, dynamics, widths[: dial.effort(len(widths))], weight, backup)
-    return _searching(made, options, provenance, evaluator)
+    return _searching(PLANNERS[planner](evaluator, dynamics, options), options, provenance, evaluator)
+
+
+def _minimax(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any]) -> Planner:
+    from diffusearch.search.minimax.backup import BACKUPS
+    from diffusearch.search.minimax.planner import VALUE_WEIGHT, WIDTHS, Minimax
+
+    widths = options["widths"] or WIDTHS
+    weight = VALUE_WEIGHT if options["value_weight"] is None else options["value_weight"]
+    depth = Strength(options["strength"]).effort(len(widths))
+    return Minimax(evaluator, dynamics, widths[:depth], weight, BACKUPS[options["backup"] or "half-max"])
+
+
+def _tuned_mcts(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any]) -> Planner:
+    from diffusearch.search.mcts.planner import Mcts
+    from diffusearch.search.mcts.settings import TUNED
+
+    return Mcts(evaluator, dynamics, _settings(TUNED, options))
+
+
+def _rollout(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any]) -> Planner:
+    from diffusearch.search.rollout import DEPTH, Rollout
+
+    return Rollout(evaluator, dynamics, Strength(options["strength"]).effort(options["depth"] or DEPTH))
+
+
+# The planners of `search` by name.
+PLANNERS: dict[str, Callable[[Evaluator, Dynamics, dict[str, Any]], Planner]] = {
+    "minimax": _minimax,
+    "mcts": _tuned_mcts,
+    "rollout": _rollout,
+}
 
 
 def mcts(spec: AgentSpec, options: dict[str, Any]) -> Agent:
@@ -140,11 +154,9 @@ def mcts_as_published(spec: AgentSpec, options: dict[str, Any]) -> Agent:
 
 def _paper_mcts(spec: AgentSpec, options: dict[str, Any], settings: Settings) -> Agent:
     """MCTS by the rules with a policy and a value network: the paper's baseline."""
-    from diffusearch.agents.strength import Strength
     from diffusearch.search.mcts.planner import Mcts
 
     _, evaluator, provenance = _networks(spec, ("s-a", "s-v"))
-    settings = replace(settings, simulations=Strength(options["strength"]).effort(settings.simulations))
     chosen = options | {"temperature": settings.temperature}
     return _searching(Mcts(evaluator, settings=settings), chosen, provenance, None)
 
@@ -170,7 +182,12 @@ def _networks(
         names *= 2
     if len(names) != 2 or "" in names:
         raise UserError(f"agent '{spec}' needs POLICY_RUN,VALUE_RUN (or one run that has both) after its colon")
-    policy, value = run(names[0], packaged[0], "s-a"), run(names[1], packaged[1], "s-v")
+    policy, value = run(names[0], packaged[0], "s-a"), run(names[1], packaged[1], "any")
+    if not value.has_value:
+        raise UserError(
+            f"{spec.word} needs values, and the run '{value.name}' has none: train with model.root_value = true, "
+            f"name a second run with values ({spec.word}:RUN,VALUE_RUN), or play the run as diffusearch"
+        )
     if policy is value:
         policy = value = policy.quantised() if int8 else policy
         return (policy, value), policy, policy.provenance
@@ -180,11 +197,12 @@ def _networks(
 
 
 def _settings(preset: Settings, options: dict[str, Any]) -> Settings:
-    """A preset of MCTS with the options that are given."""
+    """A preset of MCTS with the options that are given, and simulations in proportion to the strength."""
     given = {one.name: options[one.name] for one in fields(preset) if options.get(one.name) is not None}
     if given.get("fpu") == "parent":
         given["fpu"] = None
-    return replace(preset, **given)
+    settings = replace(preset, **given)
+    return replace(settings, simulations=Strength(options["strength"]).effort(settings.simulations))
 
 
 def random(spec: AgentSpec, options: dict[str, Any]) -> Agent:

@@ -14,17 +14,8 @@ from diffusearch.search.evaluator import Evaluator
 class PolicyAgent(OneStep):
     """Arg-max over the legal moves' priors, or a sample from them at a temperature."""
 
-    def __init__(
-        self,
-        net: Evaluator,
-        name: str = "s-a",
-        temperature: float = 0.0,
-        strength: int = 100,
-        seed: int = 0,
-        provenance: dict[str, Any] | None = None,
-        evaluator: Evaluator | None = None,
-    ) -> None:
-        super().__init__(name, temperature, strength, seed, provenance, evaluator)
+    def __init__(self, net: Evaluator, name: str = "s-a", **settings: Any) -> None:
+        super().__init__(name, **settings)
         self.net = net
 
     def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:

@@ -36,6 +36,8 @@ def run(text: str | None, packaged_name: str, word: str) -> Run:
 
 def _fits(loaded: Run, word: str) -> bool:
     """What each kind of agent can use. A run that predicts a first move has priors, whatever it imagines behind it."""
+    if word == "any":
+        return True
     if word == "s-v":
         return loaded.has_value
     if word == "sa-v":

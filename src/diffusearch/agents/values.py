@@ -30,16 +30,8 @@ class ActionValue(Protocol):
 class StateValueAgent(OneStep):
     """s-v: looks at every next state with a value network, all of them in one batch."""
 
-    def __init__(
-        self,
-        net: Evaluator,
-        name: str = "s-v",
-        temperature: float = 0.0,
-        strength: int = 100,
-        seed: int = 0,
-        provenance: dict[str, Any] | None = None,
-    ) -> None:
-        super().__init__(name, temperature, strength, seed, provenance)
+    def __init__(self, net: Evaluator, name: str = "s-v", **settings: Any) -> None:
+        super().__init__(name, **settings)
         self.net = net
 
     def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
@@ -73,16 +65,8 @@ class StateValueAgent(OneStep):
 class ActionValueAgent(OneStep):
     """sa-v: one network call scores all moves; moves that end the game are scored by the rules."""
 
-    def __init__(
-        self,
-        net: ActionValue,
-        name: str = "sa-v",
-        temperature: float = 0.0,
-        strength: int = 100,
-        seed: int = 0,
-        provenance: dict[str, Any] | None = None,
-    ) -> None:
-        super().__init__(name, temperature, strength, seed, provenance)
+    def __init__(self, net: ActionValue, name: str = "sa-v", **settings: Any) -> None:
+        super().__init__(name, **settings)
         self.net = net
 
     def weigh(self, boards: Sequence[chess.Board], moves: Sequence[Sequence[chess.Move]]) -> list[Weighed]:
