@@ -59,7 +59,7 @@ def run(paradigm: str, encoding: str) -> Run:
     return Run(Recipe(model=model), Denoiser(model))
 
 
-PLIES = Decoding(order="plies")  # and no fan, which would be imagined in any case
+PLIES = Decoding(order="plies")  # and no search, which would be imagined in any case
 AGENTS: dict[str, Callable[[], Agent]] = {
     "s-a, packaged": lambda: PolicyAgent(Run.load(packaged("s-a"))),
     "diffusearch, packaged": lambda: ImaginingAgent(Run.load(packaged("diffusearch")), PLIES),

@@ -1,4 +1,4 @@
-"""The picture of the page for README.md: plays two moves against the first agent on offer and shows what it foresaw.
+"""The picture of the page for README.md: plays two moves against the first agent on offer and shows what it expects.
 
 python tools/page_picture.py                                  # docs/img/page.png, with the packaged weights
 python tools/page_picture.py --agent diffusearch:runs/mine --out /tmp/page.png

@@ -54,29 +54,29 @@ def test_speed_is_measured_and_follows_the_machine() -> None:
     assert 0.16 < speed.figures[0] < 0.2
 
 
-def fan(steps: int) -> int:
-    """Evaluations of a fan 4x2x2x1, as deep as the steps reach."""
+def tree(steps: int) -> int:
+    """Evaluations of a tree 4x2x2x1, as deep as the steps reach."""
     return next((work + steps - calls for calls, work in ((9, 89), (7, 57), (5, 25), (3, 9)) if calls <= steps), steps)
 
 
 def cost(call: float, further: float, steps: int) -> float:
-    return call * steps + further * (fan(steps) - steps)
+    return call * steps + further * (tree(steps) - steps)
 
 
 @pytest.mark.parametrize(("call", "further"), [(0.015, 0.0012), (0.01, 0.01), (0.02, 0.0), (0.001, 0.003)])
 @pytest.mark.parametrize("shown", [3, 5, 9])
 def test_the_cost_of_calls_and_that_of_batches_are_told_apart(call: float, further: float, shown: int) -> None:
-    """From a glance and a fan of one depth follows what all others cost."""
+    """From one look and a tree of one depth follows what all others cost."""
     speed = Speed()
     for _ in range(40):
         speed.measured(call, 1, 1)
-        speed.measured(cost(call, further, shown), shown, fan(shown))
+        speed.measured(cost(call, further, shown), shown, tree(shown))
     assert speed.figures == pytest.approx([call, further], rel=1e-3, abs=1e-5)
     assert speed.deviation < 1e-3
     for steps in range(1, 10):
-        assert speed.careful(steps, fan(steps)) == pytest.approx(cost(call, further, steps), rel=0.01)
-        assert speed.steps_within(1.02 * cost(call, further, steps), 9, fan) >= steps
-    assert speed.steps_within(0.98 * cost(call, further, 9), 9, fan) < 9
+        assert speed.careful(steps, tree(steps)) == pytest.approx(cost(call, further, steps), rel=0.01)
+        assert speed.steps_within(1.02 * cost(call, further, steps), 9, tree) >= steps
+    assert speed.steps_within(0.98 * cost(call, further, 9), 9, tree) < 9
 
 
 def test_a_plan_that_may_be_overrun_holds_on_average_and_its_end_surely() -> None:
@@ -89,14 +89,14 @@ def test_a_plan_that_may_be_overrun_holds_on_average_and_its_end_surely() -> Non
     assert speed.steps_within(-0.1, 20, latest=0.3) == 0
 
 
-def test_without_a_glance_nothing_is_thought_to_be_saved() -> None:
+def test_without_one_look_nothing_is_thought_to_be_saved() -> None:
     speed = Speed()
     speed.measured(0.9, 1, 9)
     assert speed.figures == pytest.approx([0.1, 0.1])
     unseen = Speed()
     unseen.measured(0.1, 1, 1)
-    assert unseen.steps_within(1.4, 9, fan) == 3  # a fan of nine evaluations takes 0.9 s, with care 1.35 s
-    assert unseen.steps_within(1.3, 9, fan) == 2
+    assert unseen.steps_within(1.4, 9, tree) == 3  # a tree of nine evaluations takes 0.9 s, with care 1.35 s
+    assert unseen.steps_within(1.3, 9, tree) == 2
     unseen.relax_batches()
     assert unseen.figures == pytest.approx([0.1, 0.08])
 
@@ -104,63 +104,63 @@ def test_without_a_glance_nothing_is_thought_to_be_saved() -> None:
 @pytest.mark.parametrize("shapes", [(3, 5, 7, 9), (5,)])
 @pytest.mark.parametrize("seed", range(3))
 def test_under_noise_the_plan_is_careful_and_not_timid(seed: int, shapes: tuple[int, ...]) -> None:
-    """Times from 0.8 to 1.5 of the usual; also for the whole fan when only a shorter one was ever seen."""
+    """Times from 0.8 to 1.5 of the usual; also for the whole tree when only a shorter one was ever seen."""
     lots = random.Random(seed)
     speed = Speed()
     late, plans = [], []
     for move in range(400):
         steps = lots.choice(shapes)
         speed.measured(0.015 * lots.uniform(0.8, 1.5), 1, 1)
-        planned, took = speed.careful(steps, fan(steps)), cost(0.015, 0.0012, steps) * lots.uniform(0.8, 1.5)
+        planned, took = speed.careful(steps, tree(steps)), cost(0.015, 0.0012, steps) * lots.uniform(0.8, 1.5)
         whole = speed.careful(9, 89)
         assert planned is not None
         assert whole is not None
         if move >= 10:
             late.append(took > planned)
             plans.append(whole / (1.15 * cost(0.015, 0.0012, 9)))
-        speed.measured(took, steps, fan(steps))
+        speed.measured(took, steps, tree(steps))
     assert sum(late) < 0.12 * len(late)
     assert 0.8 < min(plans) < max(plans) < 2.0
     assert 1.1 < sum(plans) / len(plans) < 1.5
 
 
-def test_a_fan_that_seemed_too_dear_is_tried_again() -> None:
+def test_a_tree_that_seemed_too_dear_is_tried_again() -> None:
     speed = Speed()
     speed.measured(0.015, 1, 1)
     speed.measured(3.0, 5, 25)  # once, something else ran
-    assert speed.steps_within(0.2, 20, fan) <= 2
+    assert speed.steps_within(0.2, 20, tree) <= 2
     for _ in range(20):
         speed.relax_batches()
         speed.measured(0.015, 1, 1)
-    assert speed.steps_within(0.2, 20, fan) >= 5
+    assert speed.steps_within(0.2, 20, tree) >= 5
 
 
 @pytest.mark.parametrize(("base", "increment", "often"), [(1.0, 0.05, 0.0), (10.0, 0.1, 0.8), (60.0, 0.6, 0.95)])
 @pytest.mark.parametrize("seed", range(3))
-def test_fans_are_used_where_there_is_time_and_no_game_is_lost(
+def test_trees_are_used_where_there_is_time_and_no_game_is_lost(
     base: float, increment: float, often: float, seed: int
 ) -> None:
-    """100 moves with 15 ms a call and 1.2 ms a further position; `often`: the share of moves with a fan at least."""
+    """100 moves with 15 ms a call and 1.2 ms a further position; `often`: the share of moves with a tree at least."""
     lots = random.Random(seed)
-    speed, glances = Speed(), Speed()
+    speed, looks = Speed(), Speed()
     left, fans = base, 0
     speed.measured(0.02, 1, 1)
     for steps in (3, 9):
-        speed.measured(cost(0.015, 0.0012, steps), steps, fan(steps))
+        speed.measured(cost(0.015, 0.0012, steps), steps, tree(steps))
     for _ in range(100):
-        plan = budget(Clock(left, increment), overhead=0.02, least=glances.careful() or 0.0)
-        glance = 0.02 * lots.uniform(0.8, 1.5)  # a call on its own has some more to do
-        glances.measured(glance, 1, 1)
-        steps = speed.steps_within(plan.optimum - glance, 20, fan, plan.maximum - glance)
+        plan = budget(Clock(left, increment), overhead=0.02, least=looks.careful() or 0.0)
+        look = 0.02 * lots.uniform(0.8, 1.5)  # a call on its own has some more to do
+        looks.measured(look, 1, 1)
+        steps = speed.steps_within(plan.optimum - look, 20, tree, plan.maximum - look)
         full = cost(0.015, 0.0012, min(steps, 9)) * lots.uniform(0.8, 1.5) if steps > 1 else 0.0
         if steps > 1:
-            speed.measured(full, min(steps, 9), fan(min(steps, 9)))
+            speed.measured(full, min(steps, 9), tree(min(steps, 9)))
         else:
-            speed.measured(glance, 1, 1)
+            speed.measured(look, 1, 1)
         if steps <= 2:
             speed.relax_batches()
         fans += steps > 2
-        left -= glance + min(full, max(0.0, plan.maximum - glance)) + 0.005
+        left -= look + min(full, max(0.0, plan.maximum - look)) + 0.005
         assert left > 0.0
         left += increment
     assert fans >= 100 * often
@@ -176,15 +176,15 @@ def test_no_simulated_game_is_lost_on_time(base: float, increment: float, step: 
     left, spent_steps = base, 0
     for _ in range(200):
         plan = budget(Clock(left, increment), overhead=0.02, least=speed.careful() or 0.0)
-        glance = step * lots.uniform(0.8, 1.5)
-        steps = speed.steps_within(plan.optimum - glance, 20, latest=plan.maximum - glance)
+        look = step * lots.uniform(0.8, 1.5)
+        steps = speed.steps_within(plan.optimum - look, 20, latest=plan.maximum - look)
         full = sum(step * (lots.uniform(0.8, 1.5) if lots.random() > 0.02 else 5.0) for _ in range(steps))
         if steps > 1:
             speed.measured(full, steps, steps)
         else:
             full = 0.0
-            speed.measured(glance, 1, 1)
-        left -= glance + min(full, max(0.0, plan.maximum - glance)) + 0.005
+            speed.measured(look, 1, 1)
+        left -= look + min(full, max(0.0, plan.maximum - look)) + 0.005
         assert left > 0.0
         left += increment
         spent_steps += steps

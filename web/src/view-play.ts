@@ -1,4 +1,4 @@
-// The game: players and board, moves, controls, and beside it what the agent foresaw.
+// The game: players and board, moves, controls, and beside it what the agent expects.
 
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Side } from "./api";
@@ -26,7 +26,7 @@ export function playView(): TemplateResult {
     ${controlsView(play)}
     <div class="side">
       <div class="record">${reviewView(play)} ${movesView(play)}</div>
-      ${foresightView(play, bottom)}
+      ${thoughtCard(play, bottom)}
     </div>
   </main>`;
 }
@@ -81,13 +81,13 @@ export function openNew(): void {
   changed();
 }
 
-function foresightView(play: PlayState, orientation: Side): TemplateResult {
+function thoughtCard(play: PlayState, orientation: Side): TemplateResult {
   const shown = shownThought(play);
   const card = cardOf(state, shown?.thought.agent ?? play.opponent.agent);
   const name = card?.name ?? "the agent";
   const hidden = expectationHidden(play, state.settings.expectation);
-  return html`<section class="card foresight" aria-label="What it foresaw" aria-busy=${play.thinking}>
-    <h2>What ${name} foresaw</h2>
+  return html`<section class="card thought-card" aria-label="What it expects" aria-busy=${play.thinking}>
+    <h2>What ${name} expects</h2>
     ${shown
       ? html`${headlineView(shown.thought)} ${expectedView(play)}
           ${thoughtView({ thought: shown.thought, showing: play.showing, orientation, label: name, hidden, ahead: shown.ahead })}
@@ -126,6 +126,6 @@ function expectedView(play: PlayState): TemplateResult | typeof nothing {
     ${latest.hit
       ? html`<span aria-hidden="true">✓</span> <span>You played <b>${san}</b>, as it expected</span>`
       : html`<span aria-hidden="true">✗</span> <span>You played <b>${san}</b>; it expected <b>${latest.expected}</b></span>`}
-    <span class="quiet">${before.filter((each) => each.hit).length} of ${before.length} foreseen</span>
+    <span class="quiet">${before.filter((each) => each.hit).length} of ${before.length} expected</span>
   </p>`;
 }

@@ -142,7 +142,7 @@ function attemptView(orientation: Side): TemplateResult | typeof nothing {
   const name = cardOf(state, opponent.agent)?.name ?? "The agent";
   if (attempting) return html`<section class="card" aria-busy="true"><p class="empty">${name} tries it too …</p></section>`;
   if (!attempt) return nothing;
-  return html`<section class="card foresight" aria-label="The agent's attempt">
+  return html`<section class="card thought-card" aria-label="The agent's attempt">
     <p class="expected ${attempt.solved ? "hit" : "miss"}">
       <span aria-hidden="true">${attempt.solved ? "✓" : "✗"}</span>
       <span>${name} ${attempt.solved ? "solved it" : "missed it"} with <b>${attempt.moves.join(", ")}</b></span>

@@ -1,4 +1,4 @@
-// What an agent foresaw: the moves it weighed, the line and its boards. Films and trees have files of their own.
+// What an agent expects: the moves it considers, the line and its boards. Films and trees have files of their own.
 
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Candidate, FilmFrame, LinePly, Side, Thought } from "./api";

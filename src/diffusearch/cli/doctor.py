@@ -29,6 +29,8 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findi
     sick = [finding.what for finding in findings if finding.needed and not finding.good]
     if as_json:
         typer.echo(json.dumps({"good": not sick, "findings": [asdict(finding) for finding in findings]}))
+    elif sick == ["page"]:
+        typer.echo("ready for the terminal and UCI; the page is not built")
     elif sick:
         typer.echo(f"not ready to play: {', '.join(sick)}")
     else:

@@ -35,9 +35,19 @@ def register(app: typer.Typer) -> None:
 
 def spec_of(agent: str, weights: Path | None, **options: Any) -> AgentSpec:
     """An agent's spec with the options of the command line put in; None leaves the agent's own default."""
+    from diffusearch.agents.build import KINDS
+
     spec = AgentSpec.parse(agent)
     spec = spec if weights is None else spec.with_run(str(weights))
-    return spec.with_options(**{name: value for name, value in options.items() if value is not None})
+    given = {name: value for name, value in options.items() if value is not None}
+    known = {option.name for option in KINDS[spec.word].options} if spec.word in KINDS else given.keys()
+    for name in given:
+        if name not in known:
+            verb_option = {"k": "imaginations"}.get(name, name)
+            raise UserError(
+                f"--{verb_option} is no option of agent '{spec.word}': add --agent diffusearch, or leave it out"
+            )
+    return spec.with_options(**given)
 
 
 def move(

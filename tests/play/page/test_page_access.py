@@ -102,7 +102,7 @@ def test_the_page_fits_its_screen(browser: Browser, phone: Any, width: int) -> N
 def test_on_a_phone_the_moves_stand_right_under_the_board(phone: Any) -> None:
     page = phone.open()
     phone.type("e4", 2)
-    boxes = {name: page.locator(name).bounding_box() for name in (".table", ".moves", ".controls", ".foresight")}
+    boxes = {name: page.locator(name).bounding_box() for name in (".table", ".moves", ".controls", ".thought-card")}
     tops = [box["y"] for box in boxes.values() if box]
     assert tops == sorted(tops)
     table, moves = boxes[".table"], boxes[".moves"]

@@ -25,7 +25,7 @@ def test_while_the_network_is_loaded_the_first_move_waits(visit: Any) -> None:
     opponent = page.locator(".player").first
     expect(opponent).to_contain_text("Dreamer")
     expect(opponent).to_contain_text("loading the network")
-    expect(page.locator(".foresight")).to_contain_text("You can move already")
+    expect(page.locator(".thought-card")).to_contain_text("You can move already")
     page.get_by_role("button", name="New game").click()
     expect(page.get_by_role("dialog").locator("option", has_text="Dreamer (loading)")).to_be_attached()
     page.keyboard.press("Escape")

@@ -1,4 +1,4 @@
-"""What the agent foresaw, on the page: the recorded film, the searched tree, what it expects of the player, figures."""
+"""What the agent expects, on the page: the recorded film, the searched tree, what it expects of the player, figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 def test_the_recorded_film(visit: Any) -> None:
     page = visit.open()
     visit.type("e4", 2)
-    panel = page.locator(".foresight")
+    panel = page.locator(".thought-card")
     panel.get_by_role("button", name="Show it now").click()
     expect(panel.locator(".candidates li.chosen")).to_contain_text("e5")
     expect(panel.locator(".candidates li")).to_have_count(6)
@@ -57,7 +57,7 @@ def test_the_film_shows_confidence_and_the_changing_distribution(visit: Any) -> 
     visit.change("think", record)
     page = visit.open()
     visit.type("e4", 2)
-    panel = page.locator(".foresight")
+    panel = page.locator(".thought-card")
     slider = panel.get_by_label(re.compile("Denoising step"))
     slider.fill("2")
     expect(panel.locator(".candidates .share")).to_have_text(["75 %", "25 %"])
@@ -77,7 +77,7 @@ def test_nothing_is_shown_that_was_not_denoised(visit: Any) -> None:
     page = visit.open()
     visit.new_game("Quiet")
     visit.type("e4", 2)
-    panel = page.locator(".foresight")
+    panel = page.locator(".thought-card")
     expect(panel.locator(".headline")).to_contain_text("a5")
     expect(panel.locator(".film")).to_have_count(0)
     expect(panel.locator(".headline")).not_to_contain_text("win chance")  # it has no value
@@ -86,7 +86,7 @@ def test_nothing_is_shown_that_was_not_denoised(visit: Any) -> None:
 def test_a_game_that_ends_in_the_line_has_no_boards_behind_it(visit: Any) -> None:
     page = visit.open()
     visit.lose()  # the dreamer's line ends with the mate
-    panel = page.locator(".foresight")
+    panel = page.locator(".thought-card")
     expect(panel.locator(".strip li")).to_have_count(1)
     expect(panel.locator(".strip .mini")).to_have_count(1)
     panel.get_by_label(re.compile("Denoising step")).fill("0")
@@ -104,7 +104,7 @@ def test_moves_without_a_board_are_words(visit: Any) -> None:
     visit.change("think", shorten)
     page = visit.open()
     visit.type("e4", 2)
-    panel = page.locator(".foresight")
+    panel = page.locator(".thought-card")
     panel.get_by_role("button", name="Show it now").click()
     expect(panel.locator(".strip li")).to_have_count(3)
     expect(panel.locator(".rest")).to_have_text(re.compile("then exd4|then d5|then [a-zA-Z]"))
@@ -128,7 +128,7 @@ def test_the_searched_tree(visit: Any) -> None:
     visit.change("think", lambda thought: thought | {"search": TREE, "film": [], "steps": 3, "evaluations": 67})
     page = visit.open()
     visit.type("e4", 2)
-    panel = page.locator(".foresight")
+    panel = page.locator(".thought-card")
     rows = panel.get_by_role("table", name="Searched moves").locator("tbody tr")
     expect(rows).to_have_count(3)
     expect(panel.locator(".film")).to_have_count(0)
@@ -154,7 +154,7 @@ def test_the_searched_tree(visit: Any) -> None:
 def test_what_it_expects_is_hidden_until_the_player_has_moved(visit: Any) -> None:
     page = visit.open()
     visit.type("e4", 2)
-    panel = page.locator(".foresight")
+    panel = page.locator(".thought-card")
     expect(panel).to_contain_text("hidden until you have moved")
     expect(panel.locator(".strip li")).to_have_count(1)
     expect(page.locator(".overlay text")).to_have_count(0)
