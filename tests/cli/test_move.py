@@ -60,7 +60,7 @@ def test_the_default_is_a_search_without_a_film(tiny_run: Path) -> None:
     assert found["move_step"] is None
     assert found["evaluations"] > found["steps"] >= 2
     said = refused("move", "startpos", "--weights", str(tiny_run), "--film", "--json")
-    assert "has no option 'film'" in said
+    assert "--film is no option of agent 'search'" in said
 
 
 @pytest.mark.parametrize("planner", ["minimax", "mcts", "rollout"])
@@ -109,7 +109,7 @@ def test_options_become_the_agents_spec() -> None:
         (("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "--agent", "random"), "stalemate"),
         (("startpos", "--agent", "diffusearhc"), "did you mean 'diffusearch'"),
         (("startpos", "--weights", "nowhere"), "nowhere is no run folder"),
-        (("startpos", "--agent", "random", "--steps", "3"), "has no option 'steps'"),
+        (("startpos", "--agent", "random", "--steps", "3"), "--steps is no option of agent 'random'"),
         (("startpos", "--agent", "search?widths=4x0"), "joined by x, such as 4x2x2x1"),
     ],
 )

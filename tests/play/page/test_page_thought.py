@@ -164,7 +164,7 @@ def test_what_it_expects_is_hidden_until_the_player_has_moved(visit: Any) -> Non
     expect(page.locator(".expected")).to_contain_text("You played d4, as it expected")
     visit.type("a3", 6)
     expect(page.locator(".expected")).to_contain_text("You played a3; it expected")
-    expect(page.locator(".expected")).to_contain_text("1 of 2 foreseen")
+    expect(page.locator(".expected")).to_contain_text("1 of 2 expected")
     page.get_by_role("button", name="One back").click()
     page.get_by_role("button", name="One back").click()
     expect(panel.locator(".strip li")).to_have_count(4)  # the player has moved since
