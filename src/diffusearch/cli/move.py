@@ -51,7 +51,7 @@ def move(
     film: Annotated[bool, typer.Option("--film", help="With --json: every denoising step as well.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Decide one position: the move, and the line behind it."""
+    """Decide one position: the move, and the line after it."""
     from diffusearch.agents.build import agent as build
     from diffusearch.fen import board_of
     from diffusearch.play.terminal import summary
