@@ -83,10 +83,11 @@ def demo(
     from diffusearch.play.demo import FIRST, show
 
     spec = spec_of(agent, weights, steps=steps)
-    kind = KINDS.get(spec.word)
+    name, kind = str(spec), KINDS.get(spec.word)
     if kind and any(option.name == "film" for option in kind.options):
         spec = spec.with_options(film="on")
     with build(spec) as decider:
+        decider.name = name  # without the film: the demo adds it, the user did not ask for it
         show(decider, FIRST if puzzle is None else puzzle, Console(soft_wrap=True))
 
 
