@@ -1,4 +1,4 @@
-"""A chess agent that imagines before it moves.
+"""Chess with a discrete-diffusion transformer: by denoising, or by explicit search.
 
     import diffusearch
 

@@ -46,7 +46,7 @@ class GainActionValue:
 
 
 class World(Handmade):
-    """Evaluates by hand and predicts by the rules; behind every third move it predicts no position."""
+    """Evaluates by hand and predicts by the rules; after every third move it predicts no position."""
 
     def predict(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]

@@ -103,7 +103,7 @@ def test_searches_count_what_they_ask(
         assert counter.predicted == []
         assert decision.imagination is None
     else:
-        assert bool(counter.predicted) == (fen != FENS[3] or "mcts" not in text)  # MCTS predicts no state behind a draw
+        assert bool(counter.predicted) == (fen != FENS[3] or "mcts" not in text)  # MCTS predicts no state after a draw
         assert decision.imagination is not None
         assert decision.imagination.steps == len(counter.evaluated) + len(counter.predicted)
         assert decision.imagination.nodes == decision.nodes

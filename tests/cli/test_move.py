@@ -86,10 +86,11 @@ def test_json_of_an_agent_without_imagination() -> None:
 def test_text_names_move_line_and_candidates(tiny_run: Path) -> None:
     words = ["--agent", "diffusearch", "--weights", str(tiny_run), "--seed", "1"]
     lines = run("move", MIDDLEGAME, *words).splitlines()
-    assert lines[0].startswith("move ")
-    assert lines[1].startswith("imagined ")
-    assert "3... " in lines[1]
-    assert any(line.startswith("weighed ") for line in lines)
+    assert lines[0] == f"agent     diffusearch:{tiny_run}?seed=1"
+    assert lines[1].startswith("move ")
+    assert lines[2].startswith("line ")
+    assert "3... " in lines[2]
+    assert any(line.startswith("moves ") for line in lines)
 
 
 def test_options_become_the_agents_spec() -> None:
@@ -130,6 +131,8 @@ def test_demo_shows_position_film_boards_and_verdict(tiny_run: Path) -> None:
     assert "step 7 of 7" not in said  # shown as the imagined boards
     assert "after " in said
     assert said.count("♔") >= 1
+    assert "agent     diffusearch:" in said
+    assert "film=on" not in said
     assert "the solution" in said.splitlines()[-1]
 
 

@@ -1,4 +1,4 @@
-"""Noising patterns besides evenly spread noise: root policy, ply by ply, and the state behind a random move."""
+"""Noising patterns besides evenly spread noise: root policy, ply by ply, and the state after a random move."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def segment_losses(net: Denoiser, batch: Batch, start: int) -> torch.Tensor:
     return total
 
 
-def test_behind_a_random_move_only_the_state_is_trained(make_net) -> None:
+def test_after_a_random_move_only_the_state_is_trained(make_net) -> None:
     net = make_net("prefix", horizon=2)
     batch = replace(some_batch(net.layout), random_move=torch.tensor([True, True]))
-    behind, state = first_state(net.layout)
-    x = torch.where(behind, torch.from_numpy(net.layout.sizes), batch.tokens)
+    later, state = first_state(net.layout)
+    x = torch.where(later, torch.from_numpy(net.layout.sizes), batch.tokens)
     logits, by_hand = net(x), 0.0
     for group in net.layout.groups:
         log_p = logits[group.type].log_softmax(-1).gather(-1, batch.tokens[:, group.variables, None])[..., 0]

@@ -1,4 +1,4 @@
-"""A run in use: boards in; priors, values, states behind moves and imaginations out, alike for both colours."""
+"""A run in use: boards in; priors, values, states after moves and imaginations out, alike for both colours."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_what_a_run_does_not_know_is_refused(make_run: MakeRun) -> None:
     move = [chess.Move.from_uci("e2e4")]
     for run in (make_run("s-a"), make_run("s-aa"), make_run(process="autoregressive"), make_run(process="gaussian")):
         assert not run.predicts_states
-        with pytest.raises(UserError, match="predicts no state behind a move"):
+        with pytest.raises(UserError, match="predicts no state after a move"):
             run.predict(boards, [None], move)
     assert make_run().predicts_states
     assert make_run(process="direct").predicts_states

@@ -24,7 +24,7 @@ class Limits:
     nodes: int | None = None  # engine nodes (Stockfish), simulations (MCTS) or evaluations (minimax)
     depth: int | None = None  # plies
     seconds: float | None = None  # wall time
-    line: bool = True  # whether the line behind the move is wanted; an agent may save what only serves the line
+    line: bool = True  # whether the line after the move is wanted; an agent may save what only serves the line
     moves: tuple[chess.Move, ...] = ()  # only these root moves may be played; empty = all legal ones
 
 
@@ -35,8 +35,8 @@ class Candidate:
     move: chess.Move
     prior: float  # the network's probability of the move before the search
     value: float | None = None  # after the move, by one evaluation
-    score: float | None = None  # after the move, as the search made it
-    line: tuple[chess.Move, ...] = ()  # the line behind the score; the first is the move
+    score: float | None = None  # the same, after the search
+    line: tuple[chess.Move, ...] = ()  # the line that the score comes from; the first is the move
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Agent(ABC):
         return 1
 
     def work(self, steps: int) -> int:
-        """What a decision of so many network calls costs, in evaluations of one position."""
+        """How many evaluations a decision with `steps` network calls needs."""
         return steps
 
     def new_game(self) -> None:  # noqa: B027 (most agents keep nothing)

@@ -113,7 +113,7 @@ _ALL = (
         (
             Option("planner", choice(*make.PLANNERS), "minimax", "how it looks ahead"),
             Option("dynamics", choice("imagined", "rules"), "imagined", "who makes the next states: network or rules"),
-            Option("widths", WIDTHS, None, "minimax: moves that are followed at each ply (4x2x2x1)"),
+            Option("widths", WIDTHS, None, "minimax: moves that are expanded at each ply (4x2x2x1)"),
             Option("value_weight", real(0.0, 100.0), None, "minimax: weight of log odds against log priors (3)"),
             Option("backup", choice("half-max", "line-mean"), None, "minimax: how values go up the tree (half-max)"),
             Option("depth", integer(1, 64), None, "rollout: plies (4)"),

@@ -1,4 +1,4 @@
-"""How agents draw lots: a generator that depends on the seed and the game alone, and sampling with temperature.
+"""Sampling: a generator that depends on the seed and the game alone, and a choice of moves with temperature.
 
 The same seed in the same game always gives the same move, whether it is decided alone or in a batch, in one
 process or in many, in one go or after a resume. For other games of the same agent, give another seed.
@@ -32,7 +32,7 @@ def sharpened(shares: npt.NDArray[np.float64], temperature: float) -> npt.NDArra
     """shares ** (1 / temperature), normalised; infinite temperature makes all moves alike. Shape kept."""
     if np.isinf(temperature):
         return np.full_like(shares, 1.0 / len(shares))
-    with np.errstate(divide="ignore"):  # a share of 0 has logarithm -inf and stays 0
+    with np.errstate(divide="ignore"):  # a probability of 0 has logarithm -inf and stays 0
         logs = np.log(shares) / temperature
     powers = np.exp(logs - logs.max())
     out: npt.NDArray[np.float64] = powers / powers.sum()
@@ -40,7 +40,7 @@ def sharpened(shares: npt.NDArray[np.float64], temperature: float) -> npt.NDArra
 
 
 def choose(shares: Mapping[chess.Move, float], temperature: float, seed: int, board: chess.Board) -> chess.Move:
-    """The likeliest move at temperature 0 (the first of equals), else a move drawn from the sharpened shares."""
+    """The likeliest move at temperature 0 (the first of equals), else sampled from the sharpened probabilities."""
     moves = list(shares)
     weights = np.fromiter(shares.values(), dtype=np.float64, count=len(moves))
     if temperature == 0.0:

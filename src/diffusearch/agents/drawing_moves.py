@@ -1,4 +1,4 @@
-"""Whoever is ahead plays on: root moves that draw or repeat a position are left out while there are others.
+"""A side that is ahead avoids draws: root moves that draw or repeat a position are left out while there are others.
 
 The rules decide, with the game's history: stalemate, dead position, fifty moves, third occurrence, and also the second
 occurrence of a position, from which a player who is ahead gains nothing. Values alone do not show this: a network

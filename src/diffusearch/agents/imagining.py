@@ -1,7 +1,7 @@
 """Agents that denoise or decode a future: the first move comes with the future that was decoded together with it.
 
 Diffusion in all its decodings, and the autoregressive and direct futures of the paper's comparison: what differs is
-inside `imagine`. The number of denoising steps sets the time of a move; whoever has a clock sets the steps.
+inside `imagine`. The number of denoising steps sets the time of a move; the time control sets Limits.steps.
 """
 
 from __future__ import annotations

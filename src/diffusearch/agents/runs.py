@@ -1,6 +1,6 @@
 """From an agent's text to a trained run: a folder given by the user, or the weights inside the package.
 
-A run is loaded once for each process, however many agents share it. torch is imported only here, on first use.
+Each process loads a run once, and all its agents share it. torch is imported when the first run is loaded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def run(text: str | None, packaged_name: str, word: str) -> Run:
 
 
 def _fits(loaded: Run, word: str) -> bool:
-    """What each kind of agent can use. A run that predicts a first move has priors, whatever it imagines behind it."""
+    """What each kind of agent can use. A run that predicts a first move has priors, whatever it imagines after it."""
     if word == "any":
         return True
     if word == "s-v":

@@ -1,8 +1,8 @@
 """AgentSpec: the short text that names an agent, as a value: WORD[:ARGUMENT][?NAME=VALUE&NAME=VALUE].
 
 Examples: `diffusearch`, `s-a:runs/mine?temperature=0.5`, `mcts:runs/p,runs/v?simulations=50`, `stockfish:nodes=10000`.
-Names and values may be percent-encoded (`%20` is a space, `%26` an ampersand). Whoever changes an agent's options does
-it here and never edits the text.
+Names and values may be percent-encoded (`%20` is a space, `%26` an ampersand). Change options with
+`with_options`; never edit the text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PLAIN = "-._~:/,+"  # besides letters and digits, characters that need no perce
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """An agent by its word, its argument and its options, not yet understood."""
+    """An agent by its word, its argument and its options, not yet validated."""
 
     word: str
     argument: str | None = None  # what stands between ':' and '?', None if there is no ':'
@@ -49,7 +49,7 @@ class AgentSpec:
         return AgentSpec(self.word, self.argument, {name: text for name, text in merged.items() if text is not None})
 
     def with_run(self, argument: str) -> AgentSpec:
-        """The same agent with another run behind it; refused if its text names one already."""
+        """The same agent with another run; refused if its text names one already."""
         if self.argument is not None:
             raise UserError(f"agent '{self}' names its weights already: leave '{argument}' out")
         return AgentSpec(self.word, argument, self.options)

@@ -1,9 +1,9 @@
-"""The strength dial, 0 to 100, for every neural agent: one number that makes a player weaker, honestly.
+"""Strength 0 to 100: samples the move and reduces the search.
 
-Two things follow from it and nothing else:
-- the move is drawn from shares ** (1 / temperature) with temperature = (100 - dial) / dial. So 100 plays the best
-  move, 50 draws from the agent's own shares, 0 draws among all legal moves alike;
-- thinking shrinks in proportion: denoising steps and simulations are scaled by dial / 100, never below one.
+For every neural agent it changes two things and nothing else:
+- the move is sampled from probabilities ** (1 / temperature) with temperature = (100 - dial) / dial. So 100 plays the
+  best move, 50 samples from the agent's own probabilities, 0 samples all legal moves alike;
+- the search is reduced in proportion: denoising steps and simulations are scaled by dial / 100, never below one.
 The dial is no rating: which Elo a setting has depends on the weights and must be measured by a tournament.
 """
 

@@ -38,7 +38,7 @@ def program(
         ),
     ] = False,
 ) -> None:
-    """A chess agent that imagines before it moves."""
+    """Chess with a discrete-diffusion transformer: by denoising, or by explicit search."""
 
 
 # One family of verbs a file, in the order of the data's path.

@@ -61,7 +61,7 @@ def move(
     film: Annotated[bool, typer.Option("--film", help="With --json: every denoising step as well.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Decide one position: the move, and the line behind it."""
+    """Decide one position: the move, and the line after it."""
     from diffusearch.agents.build import agent as build
     from diffusearch.fen import board_of
     from diffusearch.play.terminal import summary
@@ -93,10 +93,11 @@ def demo(
     from diffusearch.play.demo import FIRST, show
 
     spec = spec_of(agent, weights, steps=steps)
-    kind = KINDS.get(spec.word)
+    name, kind = str(spec), KINDS.get(spec.word)
     if kind and any(option.name == "film" for option in kind.options):
         spec = spec.with_options(film="on")
     with build(spec) as decider:
+        decider.name = name  # without the film: the demo adds it, the user did not ask for it
         show(decider, FIRST if puzzle is None else puzzle, Console(soft_wrap=True))
 
 

@@ -64,8 +64,8 @@ class Absorbing:
         chosen = (torch.rand((count, 1), generator=generator) < config.ply_by_ply) | random_move
         noised, last = ply_by_ply(layout, count, generator)
         if bool(random_move.any()):
-            behind, state = first_state(layout)
-            noised, last = torch.where(random_move, behind, noised), torch.where(random_move, state, last)
+            later, state = first_state(layout)
+            noised, last = torch.where(random_move, later, noised), torch.where(random_move, state, last)
         patterned = torch.where(noised, torch.from_numpy(layout.sizes), batch.tokens)
         return torch.where(chosen, patterned, x), torch.where(chosen, last, counted)
 

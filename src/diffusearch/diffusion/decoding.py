@@ -76,7 +76,7 @@ def gumbel(shape: torch.Size, generator: torch.Generator) -> Tensor:
 def first_move(logits: Tensor, allowed: Tensor | None, decoding: Decoding) -> tuple[Tensor, Tensor, Tensor]:
     """Logits of actions [batch, n, moves] of which the first is the root's, and its allowed moves [batch, moves].
 
-    Gives the logits under the legality mask, and of the first move its log-probabilities so and its raw logits.
+    Returns the logits after the legality mask, and for the first move its masked log-probabilities and its raw logits.
     """
     raw = logits[:, 0]
     if allowed is not None and decoding.legal:

@@ -1,6 +1,6 @@
 """Gaussian diffusion on embeddings: a variational diffusion model (Kingma et al. 2021) of the tokens' own vectors.
 
-A variable's vector e(x_0), held at a fixed length, is drowned in Gaussian noise: z_t = alpha_t e + sigma_t eps with
+A variable's vector e(x_0), held at a fixed length, is mixed with Gaussian noise: z_t = alpha_t e + sigma_t eps with
 alpha_t^2 + sigma_t^2 = 1 and a log signal-to-noise ratio that falls linearly in t = 1..T. The network predicts logits
 of x_0 from z_t, and with them the expected vector. The bound has the paper's three parts: the prior's is a constant
 (all vectors are equally long), each t >= 2 gives 1/2 (SNR(t-1) - SNR(t)) |e - e_expected|^2, and t = 1 the

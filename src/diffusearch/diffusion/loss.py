@@ -32,7 +32,7 @@ class LossConfig:
     raw_move: Weight = 0.1  # with legal_root: of the first move's cross-entropy over all moves, which trains legality
     legality: Weight = 0.0  # of -log of the probability of legal moves in the first move's softmax over all moves
     full_noise: Share = 0.0  # share of records trained at t = T
-    root_policy: Weight = 0.0  # of the first move with no future behind it (prefix attention; diffusion/patterns.py)
+    root_policy: Weight = 0.0  # of the first move with no future after it (prefix attention; diffusion/patterns.py)
     ply_by_ply: Share = 0.0  # share of records with only the last state or move noised, as in the order "plies"
 
 

@@ -68,9 +68,10 @@ class Multinomial:
         return denoise(net, given, layout, decoding, self.timesteps, generator, allowed, noise, film)
 
     def noise(self, tokens: Tensor, sizes: Tensor, now: int, after: int, generator: torch.Generator) -> Tensor:
-        """Noise on its way from time `now` back to `after`: the posterior's (1 - beta) x_t + beta uniform.
+        """Resamples noised tokens from time `now` to `after`.
 
-        beta is the chance of having been replaced in between; whatever has no token yet (a mask) gets one.
+        Each is replaced by a uniform token with probability beta; masks always are. This is the posterior
+        (1 - beta) x_t + beta uniform.
         """
         beta = 1.0 if now == self.timesteps else 1.0 - float(alpha(now, self.timesteps) / alpha(after, self.timesteps))
         redrawn = torch.rand(tokens.shape, generator=generator) < beta

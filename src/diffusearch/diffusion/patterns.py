@@ -1,9 +1,9 @@
-"""Noising patterns of decoding ply by ply, which evenly spread noise hardly ever produces.
+"""Extra noise patterns for training: the inputs that ply-by-ply decoding sees, which uniform masking rarely produces.
 
 root_policy    the root and its masked first move, with no future: a policy's input. Under prefix attention the root
                is computed anyway, so that this costs one more place
 ply_by_ply     everything is clean except the last state or move of the record
-first_state    behind a random move only the state that follows is trained
+first_state    after a random move only the next state is trained
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from diffusearch.tokens.layout import Layout
 
 
 def root_policy(net: Denoiser, batch: Batch, layout: Layout, config: LossConfig, root: Root) -> Losses:
-    """The loss of the first move with no future behind it; the root is computed already. Random moves do not count."""
+    """The loss of the first move with no future after it; the root is computed already. Random moves do not count."""
     near = layout.truncated(1)
     count, noised = len(batch.tokens), torch.arange(near.variables) >= near.given_variables
     x = masked(batch.tokens[:, : near.given_variables], near)

@@ -76,9 +76,9 @@ def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[i
 
 
 def reach(layout: Layout, decoding: Decoding, keep: int) -> Layout:
-    """The part of a record that the call computes after which `keep` targets are visible.
+    """The layout that one call computes; after the call `keep` targets are visible.
 
-    Ply by ply the record grows: what lies beyond the ply at hand is not there yet. Else it is all there, noised.
+    With order plies it ends at the current ply; otherwise it is the whole record.
     """
     if decoding.order != "plies" or decoding.move_last or decoding.cache:
         return layout
@@ -99,7 +99,7 @@ def denoise(
 ) -> Sample:
     """Given variables [batch, given variables] and allowed first moves [batch, moves] -> samples.
 
-    The default noise leaves a noised variable what it is at the start: its mask. `film` records every step.
+    By default a noised variable is its mask token. `film` records every step.
     """
     batch, fixed = given.shape
     masks = torch.from_numpy(layout.sizes[fixed:]).expand(batch, -1)

@@ -16,7 +16,7 @@ from diffusearch.evaluation.row_log import PositionRow, RowLog, answer_of
 
 BATCH = 256  # positions a call of play_many; agents cut it further to what their network likes
 WITHIN = (10, 50, 200)  # centipawns that a decision may cost and still count as near-best
-MOVES_ONLY = Limits(line=False)  # accuracy needs the move alone, not the line behind it
+MOVES_ONLY = Limits(line=False)  # accuracy needs the move alone, not the line after it
 Progress = Callable[[int], None]  # told how many positions were done since the last call
 
 

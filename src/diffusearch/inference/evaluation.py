@@ -1,4 +1,4 @@
-"""What a network says of one position, and of the state behind one of its moves. Plain chess, no tensors."""
+"""What a network says of one position, and of the state after one of its moves. Plain chess, no tensors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class PredictedState:
-    """The state that a network predicts behind a move."""
+    """The state that a network predicts after a move."""
 
     board: chess.Board | None  # None: what it predicts is no valid position,
     problem: str | None = None  # for this reason,

@@ -91,7 +91,7 @@ class Imagination:
 def ply_of(
     here: chess.Board | None, uci: str | None, following: chess.Board | None, problem: str | None, squares: str | None
 ) -> Ply:
-    """A move in an imagined state and the imagined state behind it, compared with what the rules make of the move.
+    """A move in an imagined state and the imagined state after it, compared with what the rules make of the move.
 
     Without a valid state before it (None) no move is legal.
     """

@@ -1,4 +1,4 @@
-"""A trained run in use: positions in; priors and values, states behind moves, or denoised futures out.
+"""A trained run in use: positions in; priors and values, states after moves, or denoised futures out.
 
 A run folder holds recipe.toml and weights.safetensors. This is the border between chess and tensors: callers speak
 python-chess, the network speaks token ids.
@@ -37,12 +37,12 @@ from diffusearch.training.checkpoint import load_denoiser
 from diffusearch.training.recipe import Recipe, load_recipe
 from diffusearch.weights import version_of
 
-BATCH = 256  # positions, or states behind them, in one network call
+BATCH = 256  # positions, or states after their moves, in one network call
 
 
 @dataclass(frozen=True)
 class _Context:
-    """One row of a batch that was evaluated: what the prediction of the states behind its moves starts from."""
+    """Cached inputs of one evaluated position, reused to predict its next states."""
 
     run: Run
     given: Tensor  # [batch, given variables]
@@ -121,7 +121,7 @@ class Run:
         return None not in segments and isinstance(self.process, Absorbing)
 
     def trained_layout(self, at_least: int = 1) -> Layout:
-        """The layout of the shortest horizon of at least so many plies that the run was trained on."""
+        """The layout of the shortest trained horizon >= `at_least`."""
         found = [horizon for horizon in self.recipe.trained_horizons if horizon >= at_least]
         return self.layout.truncated(min(found, default=self.horizon))
 
@@ -194,13 +194,13 @@ class Run:
     def predict(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
     ) -> list[PredictedState]:
-        """The state behind one move of each position, in one network call for 256 of them.
+        """The state after one move of each position, in one network call for 256 of them.
 
-        An evaluation by this run spares the computation of its root. The rules are asked nothing here.
+        Cached evaluations avoid recomputing the root. No chess rules are used.
         """
         if not self.predicts_states:
             raise UserError(
-                f"the run {self.name!r} ({self.paradigm}, {self.recipe.process.kind}) predicts no state behind a move: "
+                f"the run {self.name!r} ({self.paradigm}, {self.recipe.process.kind}) predicts no state after a move: "
                 "use an s-asa run of absorbing diffusion, horizon 2 or more"
             )
         layout = self.trained_layout(2)
@@ -221,7 +221,7 @@ class Run:
         return [one for one in out if one is not None]
 
     def _next_states(self, given: Tensor, moves: Tensor, root: Root | None, layout: Layout) -> tuple[Tensor, Tensor]:
-        """Given variables [n, given variables] and moves [n] -> records [n, variables] with the states behind the
+        """Given variables [n, given variables] and moves [n] -> records [n, variables] with the states after the
         moves, and the states' log-probabilities [n]."""
         action, state = layout.segment("a", 0), layout.segment("s", 1)
         assert action is not None
@@ -242,7 +242,7 @@ class Run:
     def _contexts(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], layout: Layout
     ) -> list[_Context]:
-        """Of each position the evaluated batch that it was part of; positions not evaluated by this run are read."""
+        """The context of each position: from its evaluation if this run made it, else computed here."""
         kept = [one.context if one else None for one in evaluations]
         out: list[_Context | None] = [c if isinstance(c, _Context) and c.run is self else None for c in kept]
         new = [row for row, context in enumerate(out) if context is None]
@@ -301,9 +301,9 @@ class Run:
         return out
 
     def asked_layout(self, decoding: Decoding, horizon: int | None = None) -> Layout:
-        """The layout to denoise: what is asked for, else the whole horizon, or for one step the shortest trained.
+        """The requested horizon; by default the whole one, or the shortest trained one when steps = 1.
 
-        One that is shorter than any that the run was trained on is refused.
+        A horizon that is shorter than every trained one is refused.
         """
         trained = self.recipe.trained_horizons
         if horizon is None and decoding.steps == 1:

@@ -9,11 +9,11 @@ from diffusearch.tokens.layout import Layout
 
 
 def known_states(tokens: Tensor, layout: Layout) -> tuple[list[Tensor], list[Tensor]]:
-    """For each state of a record: the state before it if nothing had moved, and the state as far as it is known.
+    """Two lists with an entry for each state of a record: the state if nothing had moved, and the state as known.
 
     Tokens [batch, >= given variables] of a noised record; missing variables count as noised. Each state is
-    [batch, slots]. A known state has the record's token where it is visible, else the token before. Before the root is
-    the root itself.
+    [batch, slots]. A known state has the record's token where it is visible, else that of the first list. Both entries
+    of the root are the root itself.
     """
     slots = len(layout.encoding.slots)
     sizes = torch.tensor([slot.size for slot in layout.encoding.slots], device=tokens.device)

@@ -1,4 +1,4 @@
-"""Key-value cache: while a record is denoised, places that hardly change are not computed again.
+"""Key-value cache: a denoising step computes some places and reuses the keys and values of the others.
 
 The first step computes every place and keeps its keys and values of every layer. A later step computes only
     places that were fixed in the last step, once with their final tokens and never again;

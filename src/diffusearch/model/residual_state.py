@@ -1,15 +1,16 @@
 """Residual state (`residual_state = true`): a predicted state is the state before it plus what changes.
 
 A move changes two of sixty-four squares. A network that must predict the whole board spends most of its training on
-learning to copy. Here the copy is built in, and the network learns the changes. *Before* each predicted state stands
-the last known state of the record, as it would be if nothing had moved (known_states.py). From it come
-    copy gates      state logits: one gate raises the token that was there, another the piece that the move puts down.
-                    At the start the move is believed: its piece has left one square and stands on another
-    castling table  castling logits: which rights are lost when a move leaves or reaches a square
-    places          the places of a predicted state start from the tokens before (recall), from the hidden states of the
-                    same places of the root (carry) and from the place of the last move (follow)
-    moves           a move's vector is its own row plus vectors of its source and target squares, and its place starts
-                    with vectors of the pieces on them
+learning to copy. Here the copy is built in, and the network learns the changes. The
+previous state of a predicted state is the last known state of the record, as it would be if nothing had moved
+(known_states.py). These parts use it:
+    copy gates      add to the state logits: one gate to the previous token of a square, the other to the piece that
+                    moves. Their initial values apply the move: the source square is empty, the target has the piece
+    castling table  adds to the castling logits: which rights are lost when a move leaves or reaches a square
+    places          the input of a predicted state's places is a sum of linear maps: `recall` of the previous tokens,
+                    `carry` of the hidden states at the same places of the root, `follow` of the last move's place
+    moves           the vector of a move is its own row plus vectors of its source and target squares; the input of
+                    its place also has vectors of the pieces on them
 No rule is built in: how pieces move, castling, en passant, rights and clocks are learned. Needs prefix attention.
 """
 

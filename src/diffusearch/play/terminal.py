@@ -1,7 +1,7 @@
 """A decision in the terminal: boards side by side, candidates as bars, the denoising as a few frames.
 
 The same `Thought` that the page draws. Every mark is a character as well as a colour: `?` is a masked square, and `!`
-stands behind a square that the predicted board has wrong.
+stands after a square that the predicted board has wrong.
 """
 
 from __future__ import annotations
@@ -56,15 +56,14 @@ def numbered(line: Iterable[LinePly], root: chess.Board) -> str:
 
 
 def summary(thought: Thought) -> list[str]:
-    """The move, the line, the value and the likeliest moves, as lines of text."""
-    root = chess.Board(thought.root)
-    what = "imagined" if thought.imagined else "line"
-    lines = [f"move      {thought.san} ({thought.move})", f"{what:<9} {numbered(thought.line, root)}"]
+    """The agent, its move, the line, the value and the likeliest moves, as lines of text."""
+    line = numbered(thought.line, chess.Board(thought.root))
+    lines = [f"agent     {thought.agent}", f"move      {thought.san} ({thought.move})", f"line      {line}"]
     if thought.value is not None:
         lines.append(f"value     {thought.value:.0%} for {thought.turn}")
     for place, candidate in enumerate(thought.candidates):
         bar = "█" * round(_BAR * candidate.probability)
-        lines.append(f"{'' if place else 'weighed':<9} {candidate.san:<7} {candidate.probability:>6.1%} {bar}".rstrip())
+        lines.append(f"{'' if place else 'moves':<9} {candidate.san:<7} {candidate.probability:>6.1%} {bar}".rstrip())
     return lines
 
 

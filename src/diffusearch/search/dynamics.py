@@ -1,4 +1,4 @@
-"""The dynamics: the state behind a move, made by the rules of chess or predicted by the network."""
+"""The dynamics: the state after a move, made by the rules of chess or predicted by the network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from diffusearch.search.outcome import Outcome, outcome
 
 @dataclass(frozen=True)
 class Successor:
-    """The state behind a move."""
+    """The state after a move."""
 
     board: chess.Board | None  # None: the network predicted no valid position
     outcome: Outcome | None = None  # how the game ended there, for the side to move; None while it goes on
@@ -27,12 +27,12 @@ class Dynamics(Protocol):
     def step(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
     ) -> list[Successor]:
-        """The state behind one move of each board; evaluations spare the network a second look at the boards."""
+        """The state after one move of each board. Cached evaluations avoid recomputing the root."""
         ...
 
 
 class Predictor(Protocol):
-    """A network that predicts the state behind a move (a run)."""
+    """A network that predicts the state after a move (a run)."""
 
     def predict(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]

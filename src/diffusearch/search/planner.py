@@ -20,12 +20,12 @@ class Budget:
     evaluations: int | None = None  # positions that the network evaluates or predicts (MCTS: simulations)
     depth: int | None = None  # plies
     seconds: float | None = None  # wall time
-    line: bool = True  # whether the variation behind the move is wanted (a rollout computes nothing else)
+    line: bool = True  # whether the variation after the move is wanted (a rollout computes nothing else)
 
 
 @dataclass(frozen=True)
 class Variation:
-    """The moves that both sides are expected to play behind a first move."""
+    """The moves that both sides are expected to play after a first move."""
 
     moves: tuple[chess.Move, ...]  # the first is the move itself
     plies: tuple[Ply, ...] | None = None  # with the predicted states; None where the rules made them
@@ -37,27 +37,27 @@ class RootMove:
     """One root move and what the search made of it."""
 
     move: chess.Move
-    prior: float  # share at one look
-    share: float  # share after the search
+    prior: float  # probability by one evaluation
+    share: float  # probability after the search
     value: float | None = None  # mover's win probability after the move by one evaluation; None: not evaluated
-    score: float | None = None  # the same as the search made it; None where the move was not searched
+    score: float | None = None  # the same, after the search; None where the move was not searched
 
 
 @dataclass(frozen=True)
 class Plan:
     """What a search found in one position."""
 
-    moves: tuple[RootMove, ...]  # all moves that may be played, best first; shares sum to 1
+    moves: tuple[RootMove, ...]  # all moves that may be played, best first; probabilities sum to 1
     calls: int  # network calls (with others of the same batch)
     evaluations: int  # of one position or predicted state each
-    variation: Callable[[chess.Move], Variation]  # what is expected behind a move; read off the tree when asked
+    variation: Callable[[chess.Move], Variation]  # what is expected after a move; read from the tree when asked
     value: float | None = None  # mover's win probability at the root by one evaluation
     legal_mass: float | None = None  # of the root: see Evaluation
     raw_legal: bool | None = None
 
     @property
     def policy(self) -> dict[chess.Move, float]:
-        """The shares of the moves, best first."""
+        """The probabilities of the moves, best first."""
         return {one.move: one.share for one in self.moves}
 
     def root_move(self, move: chess.Move) -> RootMove:
@@ -75,14 +75,17 @@ class Planner(ABC):
 
     @abstractmethod
     def plan(self, boards: Sequence[chess.Board], legal: Allowed | None, budget: Budget) -> list[Plan]:
-        """One plan a board, all in common batches; `legal` narrows the root moves. Boards have legal moves."""
+        """One plan a board, all in common batches; `legal` narrows the root moves.
+
+        Every board must have a legal move.
+        """
 
     def plan_in_game(self, board: chess.Board, legal: Allowed | None, budget: Budget) -> Plan:
         """The plan for the next position of a game: a planner may use what it found in the positions before."""
         return self.plan([board], legal, budget)[0]
 
     def work(self, calls: int) -> int:
-        """Evaluations of a decision of so many network calls."""
+        """How many evaluations a decision with `calls` network calls needs."""
         return calls
 
     def new_game(self) -> None:  # noqa: B027 (most planners keep nothing)

@@ -1,4 +1,4 @@
-"""Rollout: the likeliest move of each position, followed from state to state. The move is that of one look.
+"""Rollout: plays the likeliest move of each position, from state to state. The root move is that of one look.
 
 The line shows what the network expects. It changes nothing: a baseline for planners that choose by what they find.
 """
@@ -35,7 +35,7 @@ class _Path:
 
 
 class Rollout(Planner):
-    """Greedy rollouts of `depth` plies; the state behind the last move is not asked for.
+    """Greedy rollouts of `depth` plies; the state after the last move is not computed.
 
     A ply takes two network calls where states are predicted, else one.
     """
@@ -73,7 +73,7 @@ class Rollout(Planner):
         return isinstance(self.dynamics, Imagined)
 
     def _step(self, paths: Sequence[_Path], evaluations: Sequence[Evaluation]) -> None:
-        """Every path goes on to the state behind its last move, or ends."""
+        """Every path goes on to the state after its last move, or ends."""
         successors = self.dynamics.step([path.board for path in paths], evaluations, [path.moves[-1] for path in paths])
         for path, successor in zip(paths, successors, strict=True):
             _arrive(path, successor)
@@ -103,7 +103,7 @@ def _arrive(path: _Path, successor: Successor) -> None:
 
 
 def _plan(path: _Path) -> Plan:
-    """The priors of the root, with the rollout behind its likeliest move."""
+    """The priors of the root, with the rollout after its likeliest move."""
     root = path.root
     assert root is not None
     line = Variation(tuple(path.moves), tuple(path.plies) if path.predicted else None, path.log_probability)

@@ -23,7 +23,7 @@ class Batch:
     known: Tensor  # [batch, variables] bool: whether the token is known (else no loss, always noised)
     legal: Tensor  # [batch, moves + 1] bool: the root's legal moves in the layout's frame
     value: Tensor  # [batch] int64: bin of the root's value, -1 if unknown
-    random_move: Tensor  # [batch] bool: the first move is random, and only the state behind it is a target
+    random_move: Tensor  # [batch] bool: the first move is random, and only the state after it is a target
 
     def truncated(self, layout: Layout) -> Batch:
         """The same records in the layout of a shorter horizon."""

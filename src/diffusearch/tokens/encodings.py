@@ -1,7 +1,7 @@
 """Two ways to write a state as variables: the paper's 77 characters, and the compact turned board.
 
 An encoding maps rows (see states.py) to local token ids and back, for whole batches at once. Each variable
-has its own vocabulary (its type's); the mask token of a variable is the id just behind its vocabulary.
+has its own vocabulary (its type's); the mask token of a variable is the id just after its vocabulary.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Recipe:
             return tuple(range(1, self.model.horizon + 1))  # a place never depends on later places
         mixed = {h for h, share in enumerate(self.horizons, 1) if share > 0} or {self.model.horizon}
         if self.loss.root_policy > 0:
-            mixed.add(1)  # the root policy loss: the first move with no future behind it
+            mixed.add(1)  # the root policy loss: the first move with no future after it
         return tuple(sorted(mixed))
 
 

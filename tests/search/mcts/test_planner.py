@@ -192,7 +192,7 @@ def test_repetition_and_fifty_moves_inside_the_tree(dynamics: str, true_world: A
 
 
 def test_a_kept_tree_of_predicted_states_sees_the_history_at_its_new_root(true_world: Any, played: Played) -> None:
-    """What was followed inside the tree without a history is not kept where the history makes it a draw."""
+    """What was expanded inside the tree without a history is not kept where the history makes it a draw."""
     board = played(TRAP, SHUFFLE + "g1h1 g8h8")
     world = true_world(Handmade())
     planner = imagined(world, simulations=400)

@@ -1,4 +1,4 @@
-"""Backup: a leaf's value goes up the path, changing its view at every ply; certain results go up as certain."""
+"""Backup: a leaf's value goes up the path, changing its perspective at every ply; certain results go up as certain."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from diffusearch.search.mcts.settings import Settings
 
 
 def backup(path: Path, leaf: Node, settings: Settings) -> None:
-    """Add one visit to each edge of the path. `leaf.value` is in the view of the side to move at the leaf."""
+    """Add one visit to each edge of the path. `leaf.value` is from the perspective of the side to move at the leaf."""
     other = settings.conventions.other
     value = leaf.value
     for node, edge in reversed(path):
-        value = other(value)  # now in the view of the mover at `node`, who owns the edge
+        value = other(value)  # now from the perspective of the mover at `node`, who owns the edge
         node.waiting[edge] -= 1
         node.visits[edge] += 1
         node.total[edge] += value

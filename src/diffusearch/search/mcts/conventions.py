@@ -1,7 +1,7 @@
-"""In whose view and on which scale a search keeps its values. Everything else in this folder asks here.
+"""From whose perspective and on which scale a search keeps its values. Everything else in this folder asks here.
 
 FAIR: every value is the win probability of the side to move at its node, in [0, 1]. What is p for one side is
-1 - p for the other. Being mated is 0, a draw is 1/2. An edge's mean Q(s, a) is in the view of the mover at s.
+1 - p for the other. Being mated is 0, a draw is 1/2. An edge's mean Q(s, a) is from the perspective of the mover at s.
 
 PUBLISHED: what the authors' search does, kept so that the paper's row can be repeated beside the fair one:
 1. a delivered mate is scored as *lost* by the one who delivers it (being mated counts +1);
@@ -25,7 +25,7 @@ class Conventions:
     name: str
     mated: float  # value of being mated
     drawn: float  # value of a draw
-    other: Callable[[float], float]  # the same value in the view of the other side
+    other: Callable[[float], float]  # the same value from the perspective of the other side
     claims: bool  # whether draws that a player may claim count
     merge: bool  # whether equal positions (same FEN, counters too) share one node
     root_counts: bool  # whether the evaluation of the root is one of the simulations

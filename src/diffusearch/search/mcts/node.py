@@ -17,7 +17,10 @@ Counts = npt.NDArray[np.int32]
 
 
 class Node:
-    """A position s. Arrays have one entry for each legal move; values of edges are in the view of the mover at s."""
+    """A position s. Arrays have one entry for each legal move.
+
+    Values of edges are from the perspective of the mover at s.
+    """
 
     __slots__ = (
         "board",
@@ -48,7 +51,7 @@ class Node:
         self.sum_total = 0.0  # sum of W(s, b) over b
         self.board: chess.Board | None = None  # the predicted state, in an imagined tree; None until it is predicted
         self.evaluation: Evaluation | None = None  # of that state
-        self.dead = False  # no valid state was predicted: the node keeps its value and has nothing behind it
+        self.dead = False  # no valid state was predicted: the node keeps its value and has no children
 
     def expand(self, priors: Mapping[chess.Move, float], value: float) -> None:
         """Take in what the networks say. Moves are put in order of their priors, so the first is likeliest.
@@ -92,7 +95,7 @@ class Tree:
         self.merged: dict[str, Node] | None = {} if conventions.merge else None
 
     def descend(self, node: Node, edge: int) -> Node:
-        """The node behind an edge, made when it is first reached; the board is pushed along."""
+        """The node after an edge, made when it is first reached; the board is pushed along."""
         self.board.push(node.moves[edge])
         known = node.children[edge]
         if known is None:
@@ -158,7 +161,7 @@ class ImaginedTree(Tree):
         return node.board
 
     def _accept(self, node: Node, board: chess.Board) -> bool:
-        """The subtree is kept where the network predicted the true position and no followed move ends the game."""
+        """The subtree is kept where the network predicted the true position and no expanded move ends the game."""
         if node.board is None or node.board.fen() != board.fen():
             return False
         for move, child in zip(node.moves, node.children, strict=True):

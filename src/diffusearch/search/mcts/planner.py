@@ -84,7 +84,7 @@ class Mcts(Planner):
         )
 
     def _variation(self, root: Node, edge: int) -> Variation:
-        """The most visited moves behind an edge, with the predicted states in an imagined tree."""
+        """The most visited moves after an edge, with the predicted states in an imagined tree."""
         path = principal_edges(root, edge, self.settings)
         moves = tuple(node.moves[index] for node, index in path)
         if root.board is None:
@@ -93,7 +93,7 @@ class Mcts(Planner):
 
 
 def _evaluated(root: Node, edge: int) -> float | None:
-    """The mover's value behind an edge by one evaluation; None where it was not visited."""
+    """The mover's value after an edge by one evaluation; None where it was not visited."""
     child = root.children[edge]
     return None if child is None or not (child.expanded or child.exact is not None) else 1.0 - child.value
 

@@ -1,4 +1,4 @@
-"""Play: from the root's visits to shares of moves, principal variations and values."""
+"""Play: from the root's visits to probabilities of moves, principal variations and values."""
 
 from __future__ import annotations
 

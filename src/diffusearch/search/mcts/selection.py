@@ -31,7 +31,7 @@ def first_play(node: Node, settings: Settings) -> float:
     """First-play urgency: what an unvisited move is taken to be worth to the mover.
 
     Either a fixed value, or the node's mean minus reduction * sqrt(prior mass visited): the more of the policy's
-    candidates have been tried, the less is hoped from the rest.
+    candidates have been tried, the lower the value given to the rest.
     """
     if settings.fpu is not None:
         return settings.fpu

@@ -1,1 +1,1 @@
-"""Fixed-width minimax: the likeliest moves of each turn, followed to a fixed depth."""
+"""Fixed-width minimax: the likeliest moves of each turn are expanded, to a fixed depth."""

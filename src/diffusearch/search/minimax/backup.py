@@ -1,4 +1,4 @@
-"""Backup: the value of a first move from the values behind it, in log odds of the player at the root.
+"""Backup: the value of a first move from the values after it, in log odds of the player at the root.
 
 Two ways, as a table of functions:
     half-max   the minimum at the opponent's turn; at the player's turn the mean of the node's own value and the
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from diffusearch.search.minimax.tree import MinimaxNode
 
-# The player's log odds behind a move: (parent, node behind the move) -> log odds. Where no valid state was predicted
+# The player's log odds after a move: (parent, node after the move) -> log odds. Where no valid state was predicted
 # (None) the parent's own odds stand.
 Backup = Callable[[MinimaxNode, MinimaxNode | None], float]
 
@@ -29,8 +29,8 @@ def half_max(parent: MinimaxNode, node: MinimaxNode | None) -> float:
         return parent.odds
     if not node.children:
         return node.odds
-    behind = [half_max(node, child) for child in node.children.values()]
-    return (node.odds + max(behind)) / 2 if node.board.turn == node.player else min(behind)
+    later = [half_max(node, child) for child in node.children.values()]
+    return (node.odds + max(later)) / 2 if node.board.turn == node.player else min(later)
 
 
 def line_mean(parent: MinimaxNode, node: MinimaxNode | None) -> float:
@@ -55,7 +55,7 @@ BACKUPS: dict[str, Backup] = {"half-max": half_max, "line-mean": line_mean}
 
 
 def scores(node: MinimaxNode, value_weight: float, backup: Backup) -> npt.NDArray[np.float64]:
-    """The scores of the followed moves of a node, in their order, for the side to move there."""
+    """The scores of the expanded moves of a node, in their order, for the side to move there."""
     priors = np.array([node.priors[move] for move in node.children])
     odds = np.array([backup(node, child) for child in node.children.values()])
     own = odds if node.board.turn == node.player else -odds

@@ -1,4 +1,4 @@
-"""Minimax as a planner: grow the tree, back up, share the followed moves' priors out anew by their scores."""
+"""Minimax as a planner: grow the tree, back up, redistribute the expanded moves' prior mass by a softmax of scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VALUE_WEIGHT = 3.0
 
 
 class Minimax(Planner):
-    """Follows the likeliest moves of each turn. `Budget.calls` and `depth` cut the tree, `evaluations` too."""
+    """Expands the likeliest moves of each turn. `Budget.calls` and `depth` cut the tree, `evaluations` too."""
 
     def __init__(
         self,
@@ -71,9 +71,10 @@ class Minimax(Planner):
         return out
 
     def _plan(self, root: MinimaxNode) -> Plan:
-        """The prior mass of the followed moves is shared out by their scores; the other moves keep their priors.
+        """Redistributes the prior mass of the expanded moves by a softmax of their scores.
 
-        A move's score as a win probability is the mean of the root's own log odds and those backed up behind it.
+        The other moves keep their priors. A move's score as a win probability is the mean of the root's own log odds
+        and those backed up after it.
         """
         assert root.evaluation is not None
         score = scores(root, self.value_weight, self.backup)

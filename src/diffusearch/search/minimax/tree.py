@@ -1,7 +1,7 @@
-"""The tree of fixed widths: 4x2 follows the 4 likeliest first moves and the 2 likeliest replies to each.
+"""The tree of fixed widths: 4x2 expands the 4 likeliest first moves and the 2 likeliest replies to each.
 
 All positions of a level, of all roots, are evaluated in one batch, and their successors are made in one batch. At the
-true root the rules say which moves end the game (repetition and fifty moves included, from the game's history); behind
+true root the rules say which moves end the game (repetition and fifty moves included, from the game's history); below
 it the dynamics do.
 """
 
@@ -17,7 +17,7 @@ from diffusearch.search.dynamics import Dynamics, Successor
 from diffusearch.search.evaluator import Allowed, Evaluator, log_odds
 from diffusearch.search.outcome import Outcome, value_after
 
-Widths = tuple[int, ...]  # moves that are followed at each ply
+Widths = tuple[int, ...]  # moves that are expanded at each ply
 
 
 @dataclass
@@ -45,18 +45,20 @@ class MinimaxNode:
     @property
     def calls(self) -> int:
         """Network calls in which positions from here on have a part."""
-        behind = [child.calls for child in self.children.values() if child and not child.over]
-        return 1 + bool(self.predicted) + max(behind, default=0)
+        below = [child.calls for child in self.children.values() if child and not child.over]
+        return 1 + bool(self.predicted) + max(below, default=0)
 
 
 def calls(widths: Widths, *, predicted: bool = True) -> int:
-    """Network calls of a whole tree, each with a batch: an evaluation and, where the network predicts them, the next
-    states at each ply, and the leaves."""
+    """Network calls of a whole tree: calls = 2 x plies + 1 with predicted states, plies + 1 by the rules.
+
+    Each ply is one call for the evaluations and, with predicted states, one for the next states. The leaves are one.
+    """
     return (2 if predicted else 1) * len(widths) + 1
 
 
 def evaluations(widths: Widths, *, predicted: bool = True) -> int:
-    """Evaluations of a whole tree (fewer where moves are few); the network also predicts states, or the rules do."""
+    """Evaluations of a whole tree (fewer where moves are few), with predicted states counted or states by the rules."""
     total = nodes = 1
     for width in widths:
         nodes *= width
@@ -85,9 +87,9 @@ def grow(
             if successor.predicted is not None:
                 node.predicted[move] = successor.predicted
             end = value_after(node.board, move) if ply == 0 else None
-            node.children[move] = _behind(node, successor) if end is None else _finished(node, move, end)
-        behind = [child for node in level for child in node.children.values()]
-        level = [child for child in behind if child is not None and not child.over]
+            node.children[move] = _successor_node(node, successor) if end is None else _finished(node, move, end)
+        below = [child for node in level for child in node.children.values()]
+        level = [child for child in below if child is not None and not child.over]
         if not level:
             return roots
     for node, evaluation in zip(level, evaluator.evaluate([n.board for n in level], priors=False), strict=True):
@@ -96,7 +98,7 @@ def grow(
     return roots
 
 
-def _behind(node: MinimaxNode, successor: Successor) -> MinimaxNode | None:
+def _successor_node(node: MinimaxNode, successor: Successor) -> MinimaxNode | None:
     """The node of a successor; None where it is no valid state."""
     board = successor.board
     if board is None:

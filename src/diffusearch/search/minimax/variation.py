@@ -1,4 +1,4 @@
-"""The principal variation behind a first move: each side plays the followed move with the best score (backup.py)."""
+"""The principal variation after a first move: each side plays the expanded move with the best score (backup.py)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from diffusearch.search.planner import Variation
 
 
 def principal_variation(root: MinimaxNode, first: chess.Move, value_weight: float, backup: Backup) -> Variation:
-    """The variation as deep as the tree; of a first move that was not followed it is that move alone."""
+    """The variation as deep as the tree; of a first move that was not expanded it is that move alone."""
     moves: list[chess.Move] = []
     plies: list[Ply] = []
     likelihood = 0.0
@@ -33,7 +33,7 @@ def principal_variation(root: MinimaxNode, first: chess.Move, value_weight: floa
 
 
 def _ply(node: MinimaxNode, move: chess.Move) -> Ply:
-    """A move with the state that was predicted behind it, if one was."""
+    """A move with the state that was predicted after it, if one was."""
     state = node.predicted.get(move)
     if state is None:
         ply = ply_of(node.board, move.uci(), None, None, None)
