@@ -1,7 +1,8 @@
 """Writes docs/TREE.md: every file of the repository with a phrase about it.
 
 The phrase is the first sentence of a module's docstring or of the comment at the head of a file; files without one
-(data, pictures, locks) are named in SILENT. Run it after adding or moving a file: `make tree`.
+(data, pictures, locks), and documents whose title says too little, are named in SILENT. Run it after
+adding or moving a file: `make tree`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ The folders of the package stand in the order of the data: a folder imports only
 
 """
 
-# The stations of the package, in the order in which they import each other.
+# The folders of the package, in the order in which they import each other.
 STATIONS = {
     "tokens": "positions, moves and values as token ids; the layout of a record; batches",
     "data": "games, the oracle (Stockfish), labels, records, the loader",
@@ -70,8 +71,21 @@ FOLDERS = {
     "web": "the page's TypeScript, built into the package",
 }
 
-# Files without a docstring or a comment at their head.
+# Files without a docstring or a comment at their head, and documents whose title says too little.
 SILENT = {
+    "CHANGELOG.md": "what changed for users, by date",
+    "CONTRIBUTING.md": "how to work on the code: order of imports, where to add what, style, tests",
+    "Makefile": "setup, play, demo, tests, documents: the commands of people and of the continuous integration",
+    "README.md": "what it is, figures, and how to play, train and measure",
+    "docs/LOG.md": "experiments: question, command, outcome, conclusion",
+    "docs/RESULTS.md": "all figures with their commands and intervals",
+    "docs/TREE.md": "this page",
+    "docs/agents.md": "every agent, its text, its options, and the conventions that all share",
+    "docs/evaluation.md": "how agents are measured: verbs, result files, intervals, tournaments",
+    "docs/page.md": "the page: playing, settings, the API",
+    "docs/words.md": "terms with a meaning of their own in this project",
+    "web/src/style/boards.css": "style of the boards",
+    "web/src/style/thought.css": "style of the panel that shows a decision",
     ".gitignore": "files that git leaves out",
     "CITATION.cff": "how to cite the project and the paper",
     "LICENSE": "GPL-3.0-or-later",
@@ -89,7 +103,7 @@ SILENT = {
     "web/vite.config.ts": "how the page is built",
 }
 
-SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])|; ")
+SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])")
 COMMENT = re.compile(r"^\s*(?:#|//|/\*+|<!--)\s*(.*?)\s*(?:\*/|-->)?$")
 
 
@@ -127,8 +141,14 @@ def phrase(name: str) -> str:
         found = COMMENT.match(lines[0]) if lines else None
         said = found[1] if found else ""
     if not said and name.startswith("tests/"):  # the test's place and name say it
-        station, noun = Path(name).parent.name, Path(name).stem.removeprefix("test_").replace("_", " ")
-        said = f"what the tests of {station} share" if noun == "conftest" else f"tests of {station}: {noun}"
+        folder, noun = Path(name).parent.relative_to("tests"), Path(name).stem.removeprefix("test_")
+        tested = folder / f"{noun}.py"
+        if noun == "conftest":
+            said = f"fixtures of the tests of {folder}"
+        elif (ROOT / "src" / "diffusearch" / tested).is_file():
+            said = f"tests of {tested}"
+        else:
+            said = f"tests of {folder}: {noun.replace('_', ' ')}"
     return SENTENCE_END.split(said)[0].rstrip(".,")
 
 

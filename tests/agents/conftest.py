@@ -1,5 +1,4 @@
-"""Agents without weights: networks by formula, a dreamer that imagines random futures, an engine that misbehaves; and
-run folders with random weights."""
+"""Agents without weights (by formula, with random futures, an engine that misbehaves), and runs with random weights."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from diffusearch.evaluation import charts, crosstable
 from diffusearch.evaluation.games import GameRules
 from diffusearch.evaluation.intervals import Share
 from diffusearch.evaluation.paper import paper_figure, paper_name, paper_tables
-from diffusearch.evaluation.report import load_results, report
+from diffusearch.evaluation.report import futures_table, load_results, report
 from diffusearch.evaluation.tournament import Played, figures
 
 
@@ -106,6 +106,11 @@ def test_a_page_with_everything_next_to_the_paper(tmp_path: Path) -> None:
     for picture in pictures:
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert f"({picture.name})" in text
+
+
+def test_the_papers_futures_stand_beside_denoised_ones_only() -> None:
+    assert "79.3 / 20.7" in futures_table(futures())
+    assert "79.3 / 20.7" not in futures_table(futures() | {"agent": "search"})
 
 
 def test_the_larger_then_later_result_of_an_agent_counts(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The one program, `diffusearch`: thin verbs that parse, call and print.
 
-Each file here holds one family of verbs and imports its station only when a verb runs, so that
+Each file here holds one family of verbs and imports its folder of the package only when a verb runs, so that
 `diffusearch uci` answers within two seconds. A UserError becomes one sentence and exit code 2.
 """
 

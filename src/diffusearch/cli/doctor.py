@@ -1,4 +1,4 @@
-"""Verb: doctor. Says what is installed, what is missing, and how to get it."""
+"""The verb `doctor`: says what is installed, what is missing, and how to get it."""
 
 from __future__ import annotations
 

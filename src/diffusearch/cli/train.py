@@ -1,4 +1,4 @@
-"""Verb: train."""
+"""The verb `train`: trains a recipe, on one process or many, and resumes a run."""
 
 from __future__ import annotations
 

@@ -40,20 +40,21 @@ def main_bars(actions: Sequence[dict[str, Any]], puzzles: Sequence[dict[str, Any
 
 
 def futures_lines(result: dict[str, Any]) -> bytes:
-    """Valid and best moves, valid states and transitions by future step."""
+    """Valid and best moves, valid states and transitions by future step; the paper's only beside `diffusearch`."""
     figure, axis = new_figure(1, 1, size=(7, 4.5))
+    papers = (("10k games", ":"), ("100k games", "--")) if paper_name(result["agent"]) == "DiffuSearch" else ()
     names = {"valid_action": "valid a_i", "best": "best a_i", "valid_state": "valid s_i", "match": "match a_(i-1)-s_i"}
     for (column, label), colour in zip(names.items(), SERIES, strict=True):
         seen = [(row["step"], row[column]) for row in result["steps"] if row[column] is not None]
         if seen:
             _line(axis, [step for step, _ in seen], [share for _, share in seen], colour, label)
-        for games, style in (("10k games", ":"), ("100k games", "--")):
+        for games, style in papers:
             steps = [row["step"] for row in result["steps"]]
             there = {step: paper_figure("futures", f"{games}, step {step}", column) for step in steps}
             points = [(step, value) for step, value in there.items() if value is not None]
             if points:
                 axis.plot(*zip(*points, strict=True), style, color=colour, alpha=0.6)
-    axis.set_xlabel("future step (solid: here; dotted: paper 10k; dashed: paper 100k)")
+    axis.set_xlabel("future step" + (" (solid: here; dotted: paper 10k; dashed: paper 100k)" if papers else ""))
     axis.set_ylabel("%")
     axis.set_xticks([row["step"] for row in result["steps"]])
     axis.set_ylim(0, 101)

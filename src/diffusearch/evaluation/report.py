@@ -163,13 +163,14 @@ def _unpadded(band: str) -> str:
 
 
 def futures_table(result: dict[str, Any]) -> str:
-    """The paper's table of imagined futures, with its own figures beside ours."""
+    """The paper's table of imagined futures; beside the figures of agent `diffusearch` stand those of the paper."""
     columns = ("valid_action", "best", "valid_state", "match")
     head = ["step", "valid a_i", "best a_i", "valid s_i", "match a_(i-1)-s_i", "paper 10k", "paper 100k"]
     rows = []
+    denoised = paper_name(result["agent"]) == "DiffuSearch"
     for row in result["steps"]:
-        papers = []
-        for games in ("10k games", "100k games"):
+        papers = [] if denoised else ["-", "-"]
+        for games in ("10k games", "100k games") if denoised else ():
             figures = [paper_figure("futures", f"{games}, step {row['step']}", column) for column in columns]
             papers.append(" / ".join("-" if figure is None else f"{figure:.1f}" for figure in figures))
         rows.append([str(row["step"]), *(percent(row[column]) for column in columns), *papers])

@@ -1,6 +1,6 @@
 """States: a chess position as one row of 68 small numbers, seen by the player who moves at the record's root.
 
-The row is the project's common currency: the data station stores rows, and each encoding (paper, compact) is a
+The row is the project's common currency: `data/` stores rows, and each encoding (paper, compact) is a
 vectorised map from rows to tokens and back. `mover` is the colour of the root's mover; for Black the board is
 turned (ranks mirrored, colours swapped), so that "own" pieces always walk up the board.
 

@@ -36,7 +36,7 @@ class Recipe:
     horizons: tuple[Weight, ...] = ()  # shares of batches with h = 1, 2, ...; empty: always the model's h
     model: ModelConfig = field(default_factory=ModelConfig)
     process: ProcessConfig = field(default_factory=ProcessConfig)
-    decoding: Decoding = field(default_factory=Decoding)  # how the run is decoded wherever it is used
+    decoding: Decoding = field(default_factory=Decoding)  # how agent `diffusearch` decodes the run
     loss: LossConfig = field(default_factory=LossConfig)
     data: DataConfig = field(default_factory=DataConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
