@@ -20,13 +20,13 @@ from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.strength import Strength
 from diffusearch.search.evaluator import Evaluator
 
-# Values become shares by exp(value / SPREAD): 5 points of win probability are a factor e.
+# Values become probabilities by exp(value / SPREAD): 5 points of win probability are a factor e.
 SPREAD = 0.05
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """The candidates of one position: shares that sum to 1 and, where known, the mover's win probability after each."""
+    """The candidates of a position: probabilities (sum 1) and, where known, the mover's win probability after each."""
 
     shares: dict[chess.Move, float]
     values: dict[chess.Move, float]  # empty where the agent knows no values
@@ -80,7 +80,7 @@ class OneStep(Agent):
         ]
 
     def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
-        """The `lines` moves with the largest shares, best first, whatever the temperature."""
+        """The `lines` moves with the largest probabilities, best first, whatever the temperature."""
         start = time.perf_counter()
         (one,) = self.weigh([board], root_moves([board], limits, self.evaluator))
         seconds = time.perf_counter() - start

@@ -13,7 +13,7 @@ class Evaluation:
 
     priors: dict[chess.Move, float]  # of the moves that may be played, sum 1; empty where they were not asked for
     value: float | None  # win probability of the side to move, in [0, 1]; None where the network has no value head
-    legal_mass: float | None = None  # share of the unmasked move distribution that lies on legal moves
+    legal_mass: float | None = None  # probability of all legal moves together, without the legality mask
     raw_legal: bool | None = None  # whether the likeliest move is legal without the mask
     context: object | None = field(default=None, repr=False, compare=False)  # the network's keys and values of the root
 

@@ -42,12 +42,12 @@ class Imagination:
 
     root: str  # FEN
     move: str  # UCI, the move to play; legal whenever the legality mask is on
-    probabilities: dict[str, float]  # UCI -> share over the legal moves, sums to 1
+    probabilities: dict[str, float]  # UCI -> probability of each legal move; they sum to 1
     line: tuple[Ply, ...]  # the first ply's move is `move`
     film: tuple[Frame, ...] = field(default=(), repr=False)
     log_probability: float = 0.0  # joint log-likelihood of all variables when they were fixed
     value: float | None = None  # win probability of the side to move in [0, 1], where the model knows values
-    legal_mass: float | None = None  # share of the unmasked move distribution that lies on legal moves
+    legal_mass: float | None = None  # probability of all legal moves together, without the legality mask
     raw_legal: bool | None = None  # whether the move would have been legal without the legality mask
     steps: int = 0  # network calls spent
     evaluations: int | None = None  # of one position each, in these calls; None = one a call

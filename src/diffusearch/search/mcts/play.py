@@ -32,7 +32,7 @@ def shares(root: Node) -> Floats:
 
 
 def ranking(root: Node, settings: Settings) -> list[int]:
-    """The edges best first: by share, then by value, then by prior."""
+    """The edges best first: by probability, then by value, then by prior."""
     share = shares(root)
     worth = [edge_value(root, index, settings) for index in range(len(root.moves))]
     return sorted(range(len(root.moves)), key=lambda index: (-share[index], -worth[index], index))
