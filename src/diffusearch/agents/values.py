@@ -14,7 +14,7 @@ import numpy as np
 
 from diffusearch.agents.onestep import OneStep, Weighed, shares_of
 from diffusearch.search.evaluator import DOUBT, Evaluator
-from diffusearch.search.outcome import value_after
+from diffusearch.search.outcome import value_after, value_of_last_move
 
 BOARDS = 64  # whose next states (about 30 each) go to the network in one call
 
@@ -47,12 +47,13 @@ class StateValueAgent(OneStep):
         nexts: list[chess.Board] = []
         for index, (board, own) in enumerate(zip(boards, moves, strict=True)):
             for move in own:
-                end = value_after(board, move)
+                board.push(move)
+                end = value_of_last_move(board)
                 values[index][move] = 0.5 if end is None else end  # keeps the moves' order
                 if end is None:
                     asked.append((index, move))
-                    nexts.append(board.copy(stack=False))
-                    nexts[-1].push(move)
+                    nexts.append(board.copy(stack=1))
+                board.pop()
         if nexts:
             theirs = np.array([one.value for one in self.net.evaluate(nexts, priors=False)], dtype=np.float64)
             mine = np.clip(1.0 - theirs, DOUBT, 1.0 - DOUBT)

@@ -37,11 +37,17 @@ def outcome(board: chess.Board, claims: bool = True) -> Outcome | None:
     return None
 
 
-def value_after(board: chess.Board, move: chess.Move) -> float | None:
-    """The mover's value of a move that ends the game: mate 1, any draw 1/2; None if the game goes on."""
-    board.push(move)
+def value_of_last_move(board: chess.Board) -> float | None:
+    """After a move that ended the game: its value for the side that made it, mate 1, any draw 1/2; else None."""
     result = outcome(board)
-    board.pop()
     if result is None:
         return None
     return 1.0 if result is Outcome.MATED else 0.5
+
+
+def value_after(board: chess.Board, move: chess.Move) -> float | None:
+    """Before a move that ends the game: its value for the side to move; None if the game goes on."""
+    board.push(move)
+    value = value_of_last_move(board)
+    board.pop()
+    return value
