@@ -64,7 +64,10 @@ class Visit:
     def square(self, name: str) -> Locator:
         return self.page.locator(f"#board [data-square={name}]")
 
-    def drag(self, source: str, target: str, button: Any = "left") -> None:
+    def drag(self, source: str, target: str, button: Any = "left", *, piece: bool = True) -> None:
+        """Drag a piece as soon as it can be moved, or draw an arrow with another button."""
+        if button == "left" and piece:
+            expect(self.square(source)).to_be_enabled()
         self.square(source).hover()
         self.page.mouse.down(button=button)
         self.square(target).hover()

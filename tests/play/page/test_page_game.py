@@ -77,6 +77,7 @@ def test_new_game_as_black_at_another_strength(visit: Any) -> None:
     page.get_by_role("button", name="New game").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Black").check()
+    expect(dialog).to_contain_text("8 steps")  # the agents have come
     dialog.get_by_label("Strength").fill("0")
     expect(dialog).to_contain_text("2 steps")
     dialog.get_by_role("button", name="Start").click()
@@ -181,7 +182,7 @@ def test_own_arrows_with_the_right_button(visit: Any) -> None:
     expect(page.locator(".overlay circle.drawn")).to_have_count(1)
     visit.drag("g1", "f3", button="right")  # once more takes it away
     expect(page.locator(".overlay g.drawn")).to_have_count(0)
-    visit.drag("h5", "h5")
+    visit.drag("h5", "h5", piece=False)
     expect(page.locator(".overlay .drawn")).to_have_count(0)
     visit.drag("d2", "d4", button="right")
     expect(page.locator(".overlay g.drawn")).to_have_count(1)
