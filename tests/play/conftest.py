@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import chess
 import pytest
 import uvicorn
+from uci_talk import GatedAgent, Talk
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.errors import UserError
@@ -20,8 +20,6 @@ from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
 from diffusearch.play.server import config, create_app, listen
 from diffusearch.play.thoughts import squares_of
-
-sys.path.append(str(Path(__file__).parent))  # for uci_talk.py, which several tests import
 
 PLIES = 4
 STEPS = 8
@@ -169,3 +167,19 @@ def page_server(opponents: Opponents) -> Iterator[Running]:
         pytest.skip(str(error))
     with Running(opponents, folder) as running:
         yield running
+
+
+@pytest.fixture
+def gated() -> GatedAgent:
+    """An agent that thinks until its gate is opened."""
+    return GatedAgent()
+
+
+@pytest.fixture
+def talk(gated: GatedAgent) -> Iterator[Talk]:
+    """A UCI conversation with it; at the end the engine closes and no thread is left."""
+    conversation = Talk(gated, Agent="mock")
+    yield conversation
+    gated.gate.set()
+    assert conversation.engine.close()
+    assert gated.closed or not conversation.built

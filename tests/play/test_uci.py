@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
@@ -16,20 +15,6 @@ from diffusearch.weights import VERSION
 
 # a thread that dies of an exception is a failure, not a remark
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
-
-
-@pytest.fixture
-def gated() -> GatedAgent:
-    return GatedAgent()
-
-
-@pytest.fixture
-def talk(gated: GatedAgent) -> Iterator[Talk]:
-    conversation = Talk(gated, Agent="mock")
-    yield conversation
-    gated.gate.set()
-    assert conversation.engine.close()
-    assert gated.closed or not conversation.built
 
 
 def test_uci_answers_without_building_an_agent(talk: Talk) -> None:

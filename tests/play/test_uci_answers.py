@@ -17,20 +17,6 @@ from diffusearch.play.uci_options import UciOptions
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
 
-@pytest.fixture
-def gated() -> GatedAgent:
-    return GatedAgent()
-
-
-@pytest.fixture
-def talk(gated: GatedAgent) -> Iterator[Talk]:
-    conversation = Talk(gated, Agent="mock")
-    yield conversation
-    gated.gate.set()
-    assert conversation.engine.close()
-    assert gated.closed or not conversation.built
-
-
 def test_stop_in_the_middle_of_a_decision_plays_the_first_look(talk: Talk, gated: GatedAgent) -> None:
     talk.ready()
     gated.gate.clear()

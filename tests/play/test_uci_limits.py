@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import chess
@@ -15,20 +14,6 @@ from diffusearch.tokens.values import centipawns
 
 # a thread that dies of an exception is a failure, not a remark
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
-
-
-@pytest.fixture
-def gated() -> GatedAgent:
-    return GatedAgent()
-
-
-@pytest.fixture
-def talk(gated: GatedAgent) -> Iterator[Talk]:
-    conversation = Talk(gated, Agent="mock")
-    yield conversation
-    gated.gate.set()
-    assert conversation.engine.close()
-    assert gated.closed or not conversation.built
 
 
 def test_limits_and_searchmoves_reach_the_agent(talk: Talk, gated: GatedAgent) -> None:
