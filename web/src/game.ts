@@ -26,6 +26,7 @@ onOutOfTime((side) => {
 /** Put a game on the board: all of it is checked by the server before anything changes. */
 export async function load(game: Game, settings: Partial<PlayState> = {}): Promise<boolean> {
   const number = (loads += 1);
+  const { mode } = state;
   if (loads > 1) settled = new Promise((resolve) => (settle = resolve));
   if (play.position) play.premove = null; // queued for the game before
   play.loading = true;
@@ -36,7 +37,7 @@ export async function load(game: Game, settings: Partial<PlayState> = {}): Promi
     // A move that was made while the position was on its way was queued and is not lost.
     const { premove } = play;
     Object.assign(play, freshGame(), { game, position, premove, ...settings });
-    state.mode = "play";
+    if (number > 1 && state.mode === mode) state.mode = "play"; // whoever has gone elsewhere meanwhile stays there
     tick();
     void playPremove();
     void answer();

@@ -102,6 +102,7 @@ def test_a_premove_is_played_when_the_agent_has_moved(visit: Any, waiter: Any) -
     page.get_by_label("Type a move").fill("e4")
     page.keyboard.press("Enter")
     expect(page.locator(".list .move")).to_have_count(1)
+    expect(page.locator(".thought-card")).to_have_attribute("aria-busy", "true")  # the agent thinks
     visit.drag("g1", "f3")
     expect(page.locator("#board .mark.premove")).to_have_count(2)
     expect(visit.square("g1")).to_have_attribute("aria-label", "g1, white knight")  # not yet
@@ -118,6 +119,7 @@ def test_a_premove_is_cancelled_or_dropped_when_it_is_not_legal(visit: Any, wait
     page.get_by_label("Type a move").fill("e4")
     page.keyboard.press("Enter")
     expect(page.locator(".list .move")).to_have_count(1)
+    expect(page.locator(".thought-card")).to_have_attribute("aria-busy", "true")  # the agent thinks
     visit.drag("g1", "f3")
     expect(page.get_by_role("button", name="Cancel premove g1 to f3")).to_be_visible()
     page.locator("h1").click()

@@ -191,3 +191,17 @@ def test_a_move_right_after_the_start_of_a_new_game_is_not_lost(visit: Any) -> N
     held[0].continue_()
     expect(page.locator(".list .move").first).to_have_text("Nf3")
     expect(page.locator(".list .move")).to_have_count(2)
+
+
+def test_who_goes_elsewhere_while_the_game_is_loaded_stays_there(visit: Any) -> None:
+    """The first position comes late; the visitor has opened the puzzles before."""
+    held: list[Any] = []
+    visit.page.route("**/api/position", lambda route: route.continue_() if held else held.append(route))
+    visit.page.goto(visit.address + "/")
+    visit.page.get_by_role("button", name="Puzzles").click()
+    expect(visit.page.get_by_label("Task")).to_contain_text("to move and win")
+    with visit.page.expect_response("**/api/position"):
+        held[0].continue_()
+    expect(visit.page.get_by_label("Task")).to_contain_text("to move and win")
+    visit.page.get_by_role("button", name="Play", exact=True).click()
+    expect(visit.page.locator("#board .has-piece").first).to_be_visible()
