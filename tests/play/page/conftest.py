@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -72,6 +73,16 @@ class Visit:
         self.page.mouse.down(button=button)
         self.square(target).hover()
         self.page.mouse.up(button=button)
+
+    def premove(self, source: str, target: str) -> None:
+        """Queue a move; the board drops a drag during which it is drawn anew, so a player drags again."""
+        marks = self.page.locator("#board .mark.premove")
+        for _ in range(20):
+            self.drag(source, target)
+            with suppress(AssertionError):
+                expect(marks).to_have_count(2, timeout=2000)
+                return
+        expect(marks).to_have_count(2)
 
     def moves(self) -> list[str]:
         return [text.strip() for text in self.page.locator(".list .move").all_inner_texts()]

@@ -103,7 +103,7 @@ def test_a_premove_is_played_when_the_agent_has_moved(visit: Any, waiter: Any) -
     page.keyboard.press("Enter")
     expect(page.locator(".list .move")).to_have_count(1)
     expect(page.locator(".thought-card")).to_have_attribute("aria-busy", "true")  # the agent thinks
-    visit.drag("g1", "f3")
+    visit.premove("g1", "f3")
     expect(page.locator("#board .mark.premove")).to_have_count(2)
     expect(visit.square("g1")).to_have_attribute("aria-label", "g1, white knight")  # not yet
     waiter.gate.set()
@@ -120,12 +120,12 @@ def test_a_premove_is_cancelled_or_dropped_when_it_is_not_legal(visit: Any, wait
     page.keyboard.press("Enter")
     expect(page.locator(".list .move")).to_have_count(1)
     expect(page.locator(".thought-card")).to_have_attribute("aria-busy", "true")  # the agent thinks
-    visit.drag("g1", "f3")
+    visit.premove("g1", "f3")
     expect(page.get_by_role("button", name="Cancel premove g1 to f3")).to_be_visible()
     page.locator("h1").click()
     page.keyboard.press("Escape")
     expect(page.locator("#board .mark.premove")).to_have_count(0)
-    visit.drag("e4", "e5")  # the agent's own pawn will stand there
+    visit.premove("e4", "e5")  # the agent's own pawn will stand there
     expect(page.locator("#board .mark.premove")).to_have_count(2)
     waiter.gate.set()
     expect(page.locator(".list .move")).to_have_count(2)
