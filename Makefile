@@ -9,27 +9,32 @@ PIP_INSTALL := $(BIN)/pip install --quiet --no-compile --disable-pip-version-che
 INSTALLED := .venv/.installed
 DEVELOPING := .venv/.developing
 NODE_MODULES := web/node_modules/.package-lock.json
+NODE_DEVELOPING := web/node_modules/.developing
 PAGE := src/diffusearch/play/assets/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
+STATIC_PAGE := build/static/index.html
+NETWORK := $(wildcard src/diffusearch/weights/diffusearch/*)
 
 PLAY_PROGRAMS := node npm stockfish
 TEST_PROGRAMS := $(PLAY_PROGRAMS) chromium xboard polyglot xvfb-run gnuchess toga2 glaurung
 
-.PHONY: help setup play demo test test-fast lint bench tree readme clean
+.PHONY: help setup play demo static test test-fast lint bench soak tree readme clean
 
 help:
 	@echo 'make play    play on a page in the browser'
 	@echo 'make demo    a puzzle in the terminal: the move and the future imagined with it'
+	@echo 'make static  the page that needs no server, in build/static'
 	@echo 'make setup   everything for development, in .venv'
 	@echo 'make test    lint, types and all tests'
 	@echo 'make test-fast  lint, types and the tests without browser, training runs and engine matches'
 	@echo 'make lint    ruff and mypy alone'
 	@echo 'make bench   the speed comparisons'
+	@echo 'make soak    an hour of games, UCI lines, kills and requests; SCALE=0.01 is a quick look'
 	@echo 'make tree    docs/TREE.md anew, after files came or went'
 	@echo 'make readme  what README.md says that commands print, anew, after new weights'
 	@echo 'make clean   remove .venv, the built page and caches'
 
-setup: test-programs $(DEVELOPING) $(PAGE)
+setup: test-programs $(DEVELOPING) $(NODE_DEVELOPING) $(PAGE)
 
 # What the commands of README.md need (a tournament draws its table); developers' tools are put on top of it.
 $(INSTALLED): pyproject.toml constraints.txt
@@ -44,19 +49,29 @@ $(DEVELOPING): $(INSTALLED)
 	@touch $@
 
 # npm writes this file at the end of an installation; touched because it may be older than the lock file.
+# Who plays needs no packages of the static page and of the tests (130 MB); where they are, they stay.
 $(NODE_MODULES): web/package.json web/package-lock.json
-	cd web && npm ci --no-audit --no-fund
+	cd web && npm ci --no-audit --no-fund $$(test -e node_modules/.developing || echo --omit=dev)
 	@touch $@
+
+$(NODE_DEVELOPING): web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	@touch $(NODE_MODULES) $@
 
 $(PAGE): $(NODE_MODULES) $(PAGE_SOURCES)
 	cd web && npm run --silent build
+
+$(STATIC_PAGE): $(NODE_DEVELOPING) $(PAGE_SOURCES) $(NETWORK)
+	cd web && npm run --silent build:static
+
+static: $(STATIC_PAGE)
 
 .PHONY: play-programs test-programs
 play-programs:
 	@tools/programs $(PLAY_PROGRAMS)
 test-programs:
 	@tools/programs $(TEST_PROGRAMS)
-$(NODE_MODULES): | play-programs
+$(NODE_MODULES) $(NODE_DEVELOPING): | play-programs
 
 play: play-programs $(INSTALLED) $(PAGE)
 	diffusearch play
@@ -82,6 +97,11 @@ test-fast: $(DEVELOPING) lint
 bench: setup
 	pytest -s benchmarks
 	set -e; for script in benchmarks/*_speed.py; do python $$script; done
+
+# Before a release. It may be stopped and goes on; the full one writes docs/soak.md.
+SCALE ?= 1
+soak: setup
+	PYTHONPATH=benchmarks OMP_NUM_THREADS=1 python -m soak --scale $(SCALE)
 
 # docs/TREE.md anew, after files came or went.
 tree: $(INSTALLED)

@@ -1,10 +1,11 @@
 """Elementary wins: how many of 100 won endings does an agent win against Stockfish?
 
-    python benchmarks/endgame_wins.py --agent search [--agent 'diffusearch?steps=1'] [--each 4] [--out wins.json]
+    python benchmarks/endgame_wins.py --agent search [--agent 'diffusearch?steps=1'] [--each 4] [--seed 1] --out FOLDER
 
 Positions are drawn at random from a seed, the stronger side to move; Stockfish (depth 18) keeps those that are won:
 mate in sight, or 5 pawns ahead for pawn endings. The defender is `stockfish:nodes=1000`. Stalemate, repetition, fifty
-moves and dead positions are draws. Called again with the same --out, finished games are not played again.
+moves and dead positions are draws. All games of an agent are played side by side. FOLDER keeps the positions and the
+games: what is there is not made again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import chess
 import chess.engine
@@ -52,7 +54,7 @@ def won(board: chess.Board, engine: chess.engine.SimpleEngine) -> bool:
     return (score.score(mate_score=100_000) or 0) >= 500
 
 
-def positions(each: int | None, seed: int) -> list[tuple[str, str]]:
+def positions(each: int | None, seed: int) -> list[list[str]]:
     """Names and FENs of the set; `each` cuts every ending to so many."""
     lots, out = random.Random(seed), []
     with chess.engine.SimpleEngine.popen_uci(find_engine(None)) as engine:
@@ -62,17 +64,28 @@ def positions(each: int | None, seed: int) -> list[tuple[str, str]]:
                 board = draw(strong, weak, lots)
                 if board is not None and won(board, engine):
                     found.append(board.fen())
-            out += [(name, fen) for fen in found]
+            out += [[name, fen] for fen in found]
     return out
 
 
-def play(fen: str, text: str) -> tuple[str, int]:
-    """How a game ends for White, and after how many plies."""
-    board = chess.Board(fen)
+def play(fens: list[str], text: str) -> list[dict[str, Any]]:
+    """How each game ends for White, and its moves."""
+    boards = [chess.Board(fen) for fen in fens]
     with build(text) as ours, build(DEFENDER) as defender:
-        while (end := board.outcome(claim_draw=True)) is None:
-            board.push((ours if board.turn else defender).play(board).move)
-    return ("won" if end.winner else end.termination.name.lower()), board.ply()
+        while going := [board for board in boards if board.outcome(claim_draw=True) is None]:
+            mine = [board for board in going if board.turn == chess.WHITE]
+            for board, decision in zip(mine, ours.play_many(mine), strict=True):
+                board.push(decision.move)
+            for board in going:
+                if board.turn == chess.BLACK and board.outcome(claim_draw=True) is None:
+                    board.push(defender.play(board).move)
+    out = []
+    for board in boards:
+        end = board.outcome(claim_draw=True)
+        assert end is not None
+        ending = "won" if end.winner else "lost" if end.winner is False else end.termination.name.lower()
+        out.append({"ending": ending, "moves": " ".join(move.uci() for move in board.move_stack)})
+    return out
 
 
 def main() -> None:
@@ -80,23 +93,26 @@ def main() -> None:
     parser.add_argument("--agent", action="append", required=True)
     parser.add_argument("--each", type=int, default=None)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    games = json.loads(options.out.read_text()) if options.out and options.out.exists() else {}
-    todo = positions(options.each, options.seed)
+    options.out.mkdir(parents=True, exist_ok=True)
+    kept = options.out / f"positions-{options.seed}-{options.each or 'all'}.json"
+    if not kept.exists():
+        write_whole(kept, json.dumps(positions(options.each, options.seed), indent=0))
+    todo = json.loads(kept.read_text())
+    log = options.out / "games.json"
+    games = json.loads(log.read_text()) if log.exists() else {}
     for text in options.agent:
-        for name, fen in todo:
-            key = f"{text} | {name} | {fen}"
-            if key not in games:
-                games[key], _ = play(fen, text)
-                if options.out:
-                    write_whole(options.out, json.dumps(games, indent=0).encode())
+        own = games.setdefault(text, {})
+        missing = [fen for _, fen in todo if fen not in own]
+        own |= dict(zip(missing, play(missing, text), strict=True))
+        write_whole(log, json.dumps(games, indent=0))
         for ending in [*ENDINGS, ""]:
-            own = [games[f"{text} | {n} | {fen}"] for n, fen in todo if not ending or n == ending]
-            wins, (low, high) = own.count("won"), wilson(own.count("won"), len(own))
-            rest = ", ".join(f"{reason} {count}" for reason, count in Counter(own).items() if reason != "won")
+            found = [own[fen]["ending"] for name, fen in todo if not ending or name == ending]
+            wins, (low, high) = found.count("won"), wilson(found.count("won"), len(found))
+            rest = ", ".join(f"{reason} {count}" for reason, count in Counter(found).items() if reason != "won")
             print(
-                f"{text}  {ending or 'all':6} {wins:3} of {len(own):3}  [{100 * low:.0f}, {100 * high:.0f}] %  {rest}"
+                f"{text}  {ending or 'all':6} {wins:3} of {len(found):3}  [{100 * low:.0f}, {100 * high:.0f}] %  {rest}"
             )
 
 

@@ -54,7 +54,8 @@ class Client:
         return "length"
 
 
-async def match(address: str, clients: int, plies: int) -> bool:
+async def match(address: str, clients: int, plies: int) -> dict[str, Any]:
+    """What happened: finished games, moves of the agent, busy answers, waits."""
     limits = httpx.Limits(max_connections=clients)
     async with httpx.AsyncClient(base_url=address, timeout=None, limits=limits) as http:
         agent = (await http.get("/api/agents")).json()[0]["id"]
@@ -64,8 +65,7 @@ async def match(address: str, clients: int, plies: int) -> bool:
     finished = [end for end in ends if isinstance(end, str)]
     told = {"agent": agent, "clients": clients, "finished": len(finished), "moves": len(waits)}
     told |= {"busy": sum(player.busy for player in players), "mean s": round(sum(waits) / max(1, len(waits)), 2)}
-    print(json.dumps({**told, "longest s": round(max(waits, default=0.0), 2)}))
-    return len(finished) == clients
+    return {**told, "longest s": round(max(waits, default=0.0), 2)}
 
 
 def main() -> None:
@@ -80,10 +80,11 @@ def main() -> None:
         try:
             assert server.stdout is not None
             address = server.stdout.readline().split(" at ")[1].split(" ")[0]
-            good = asyncio.run(match(address, given.clients, given.plies))
+            told = asyncio.run(match(address, given.clients, given.plies))
         finally:
             server.terminate()
-    sys.exit(0 if good else 1)
+    print(json.dumps(told))
+    sys.exit(0 if told["finished"] == given.clients else 1)
 
 
 if __name__ == "__main__":

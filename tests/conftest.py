@@ -46,7 +46,7 @@ class Scripted:
     """Looks like a Denoiser. For every target the script names tokens and their probabilities, given the record x;
     the other tokens of the vocabulary share the rest evenly."""
 
-    prefix, root_value, shift = False, None, 0
+    prefix, root_value, shift, self_conditioning = False, None, 0, None
 
     def __init__(self, script: Script) -> None:
         self.script, self.calls = script, 0

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
 
-from diffusearch.ranges import Range
+from diffusearch.errors import UserError
+from diffusearch.ranges import Range, check_ranges
 
 
 @pytest.mark.parametrize(
@@ -25,3 +28,21 @@ def test_ends_are_in_or_out_as_the_words_say(
     assert all(value in limits for value in inside)
     assert not any(value in limits for value in outside)
     assert limits.words == words
+
+
+@dataclass
+class Oven:
+    heat: Annotated[float, Range(low=0, high=300)] = 20.0
+    name: str = "oven"
+    trays: Annotated[int, Range(low=1)] = 2
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+def test_fields_are_checked_against_their_annotations() -> None:
+    assert Oven(heat=300, trays=1).heat == 300
+    with pytest.raises(UserError, match="heat is from 0 to 300, not 301"):
+        Oven(heat=301)
+    with pytest.raises(UserError, match="trays is at least 1, not 0"):
+        Oven(trays=0)

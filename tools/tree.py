@@ -32,6 +32,7 @@ STATIONS = {
     "model": "the transformer: embedding, trunk, heads, board features, residual state",
     "diffusion": "noise processes, loss, decoding and sampling: tensors only, no chess",
     "training": "recipes, the loop, checkpoints, validation",
+    "graphs": "the network as ONNX graphs, for play without torch",
     "inference": "a trained run in use: evaluate, predict and imagine positions",
     "search": "explicit search: planners (minimax, MCTS, rollout), evaluator, dynamics",
     "agents": "every player behind one small interface, built from a short text",
@@ -54,7 +55,10 @@ CLOSED = {
 
 FOLDERS = {
     ".ci": "what the continuous integration calls",
+    ".github": "for GitHub",
+    ".github/workflows": "continuous integration, release and publication of the static page",
     "benchmarks": "speed and matches, measured side by side",
+    "benchmarks/soak": "an hour of games, UCI lines, kills and requests before a release (make soak)",
     "docs": "the manual",
     "recipes": "named training runs, one TOML each",
     "recipes/flagship": "how the packaged weights are trained, stage by stage",
@@ -68,7 +72,16 @@ FOLDERS = {
     "tests": "tests, in the same folders as the package",
     **{f"tests/{name}": f"tests of {name}" for name in STATIONS},
     "tools": "scripts for work on the project",
-    "web": "the page's TypeScript, built into the package",
+    "web": "the page's TypeScript, built into the package, and as a static page with an engine of its own",
+    "web/src/engine": "the engine in the browser: what the static page has instead of a server",
+    "web/src/engine/agents": "the players",
+    "web/src/engine/answers": "what the page asks, answered in the shapes of the API",
+    "web/src/engine/diffusion": "joint denoising",
+    "web/src/engine/network": "the network in WASM",
+    "web/src/engine/rules": "positions, legal moves and ends of games, on chessops",
+    "web/src/engine/search": "fixed-width minimax in predicted states",
+    "web/src/engine/tokens": "positions and moves as token ids",
+    "web/tests": "tests of the engine in the browser, run by vitest",
 }
 
 # Files without a docstring or a comment at their head, and documents whose title says too little.
@@ -99,7 +112,11 @@ SILENT = {
     "web/package.json": "the page's packages and scripts",
     "web/public/icon.svg": "the page's icon",
     "web/public/licences.txt": "whose work the built page holds: pieces, board, lit-html, with their licences",
+    "web/src/engine/settings.json": "agents and their settings, written by tools/browser_engine.py",
+    "web/tests/golden.json.gz": "500 positions as Python sees them, written by tools/browser_engine.py",
     "web/tsconfig.json": "settings of the TypeScript compiler",
+    "web/tsconfig.page.json": "the same for the page alone, without the engine",
+    "web/vitest.config.ts": "settings of the tests",
     "web/vite.config.ts": "how the page is built",
 }
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_type_hints
+
+from diffusearch.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,24 @@ class Range:
             return f"from {_text(self.low)} to {_text(self.high)}"
         ends = [("at least", self.low), ("above", self.above), ("at most", self.high), ("below", self.below)]
         return " and ".join(f"{word} {_text(end)}" for word, end in ends if end is not None) or "a finite number"
+
+
+Weight = Annotated[float, Range(low=0, high=1e6)]  # of a term in a sum
+Share = Annotated[float, Range(low=0, high=1)]
+
+
+def check_ranges(instance: Any) -> None:
+    """Raise a UserError for the first field of a dataclass whose number is outside its annotated range."""
+    for name, one in _ranges_of(instance.__class__).items():
+        value = getattr(instance, name)
+        if value not in one:
+            raise UserError(f"{name} is {one.words}, not {value}")
+
+
+@functools.cache
+def _ranges_of(kind: type) -> dict[str, Range]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: one for name, hint in hints.items() for one in get_args(hint)[1:] if isinstance(one, Range)}
 
 
 def _text(number: float) -> str:

@@ -54,7 +54,7 @@ class EveryNet(Handmade):
 def no_weights() -> Iterator[None]:
     """Runs are mocks named by their text, and no program is started."""
 
-    def fake_run(text: str | None, packaged_name: str, word: str) -> Any:
+    def fake_run(text: str | None, packaged_name: str, word: str | None = None) -> Any:
         return EveryNet(text or f"packaged {packaged_name}")
 
     def no_start(self: EngineAgent) -> Any:
@@ -80,7 +80,7 @@ def test_bare_words_use_the_packaged_weights() -> None:
     assert (mcts.settings, type(mcts.dynamics)) == (Settings(), Rules)
     minimax = planner_of("search")
     assert (minimax.evaluator.policy.name, minimax.dynamics.network.name) == ("packaged diffusearch",) * 2
-    assert (minimax.widths, minimax.value_weight) == (WIDTHS, VALUE_WEIGHT) == ((4, 2, 2, 1), 3.0)
+    assert (minimax.widths, minimax.value_weight) == (WIDTHS, VALUE_WEIGHT) == ((4, 2, 2, 1), 12.0)
 
 
 def test_options_of_diffusearch_change_the_runs_decoding() -> None:

@@ -14,7 +14,7 @@ from diffusearch.errors import UserError
 
 words = st.text(string.ascii_lowercase + "-", min_size=1, max_size=12)
 # A run folder as it can be written in a text: no '?', and a '=' only beside a '/'.
-arguments = st.text(st.characters(exclude_characters="?=", exclude_categories=("C", "Z")), min_size=1, max_size=20)
+arguments = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=20)
 values = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
 options = st.dictionaries(values, values, max_size=4)
 specs = st.builds(AgentSpec, words, st.none() | arguments, options)
@@ -64,6 +64,7 @@ def test_the_order_of_options_is_kept_and_they_are_readable() -> None:
         ("stockfish:nodes=5?hash=2", AgentSpec("stockfish", None, {"nodes": "5", "hash": "2"})),
         ("mcts:runs/p,runs/v?simulations=50", AgentSpec("mcts", "runs/p,runs/v", {"simulations": "50"})),
         ("s-a:runs/a=b", AgentSpec("s-a", "runs/a=b")),
+        ("s-a:runs/why%3F%2520", AgentSpec("s-a", "runs/why?%20")),
         ("uci:C:/e.exe?option.A%20B=x%26y", AgentSpec("uci", "C:/e.exe", {"option.A B": "x&y"})),
     ],
 )

@@ -358,9 +358,9 @@ def test_easy_first_choices_are_refused_where_they_mean_nothing(make_net, choice
     ("choice", "words"),
     [
         ({"order": "turns"}, "order 'turns' is unknown: choose one of confidence"),
-        ({"steps": 0}, "steps is at least 1"),
-        ({"imaginations": 0}, "imaginations is at least 1"),
-        ({"temperature": -1.0}, "temperature lies in 0..100"),
+        ({"steps": 0}, "steps is from 1 to 1,000, not 0"),
+        ({"imaginations": 0}, "imaginations is from 1 to 1,024, not 0"),
+        ({"temperature": -1.0}, "temperature is from 0 to 100, not -1"),
         ({"cache": True}, "carry = 'predict' changes it: set carry = 'keep'"),
         ({"ahead": 2}, "works with cache"),
     ],

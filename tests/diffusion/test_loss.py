@@ -6,6 +6,7 @@ import itertools
 import math
 from types import SimpleNamespace
 
+import chess
 import numpy as np
 import pytest
 import torch
@@ -14,12 +15,13 @@ from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.autoregressive import Autoregressive
 from diffusearch.diffusion.gaussian import Gaussian
-from diffusearch.diffusion.loss import LossConfig, cross_entropy, variable_weights
+from diffusearch.diffusion.loss import LossConfig, cross_entropy, soft_shares, variable_weights
 from diffusearch.diffusion.multinomial import Multinomial
 from diffusearch.diffusion.process import make_process
 from diffusearch.diffusion.schedule import alpha, time_weight
 from diffusearch.errors import UserError
 from diffusearch.tokens.batch import Batch, tokenise
+from diffusearch.tokens.moves import move_id
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -49,6 +51,8 @@ def test_hand_worked_example(tiny_layout) -> None:
 
 class Table:
     """A denoiser given by a table: for every record x_t its own distributions, drawn once at random."""
+
+    self_conditioning = None
 
     def __init__(self) -> None:
         rng = np.random.default_rng(7)
@@ -176,6 +180,63 @@ def test_softmax_over_legal_moves_only(make_net) -> None:
     assert float(more.total) == pytest.approx(math.log(20) + 3.0 * math.log(1969 / 20), rel=1e-6)
 
 
+SCORED = [("e2e4", 0.60), ("d2d4", 0.57), ("g1f3", 0.54)]
+
+
+def soft_batch(layout, black: bool = False) -> Batch:
+    """The first record has three scored moves, the second none; with `black` both have Black to move."""
+    fen = START.replace(" w ", " b ") if black else START
+    scored = [
+        (chess.Move(m.from_square ^ 56, m.to_square ^ 56).uci() if black else uci, win)
+        for uci, win in SCORED
+        for m in [chess.Move.from_uci(uci)]
+    ]
+    lines = [Line(fen, [scored[0][0]], scored=scored), Line(fen, [scored[1][0]])]
+    return tokenise(replay(lines, layout.horizon, scored=4), layout)
+
+
+def test_soft_shares_are_a_softmax_of_win_probabilities(make_net) -> None:
+    batch = soft_batch(make_net(paradigm="s-a", horizon=1).layout)
+    powers = [math.exp((win - 0.60) / 0.03) for _, win in SCORED]
+    expected = [power / sum(powers) for power in powers]
+    assert soft_shares(batch, 0.03)[0].tolist() == pytest.approx([*expected, 0.0], rel=1e-5)
+    assert soft_shares(batch, 0.03)[1].tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("encoding", ["paper", "compact"])
+@pytest.mark.parametrize("black", [False, True])
+def test_soft_targets_mix_the_oracles_move_and_the_shares(make_net, encoding: str, black: bool) -> None:
+    patch = 1 if encoding == "paper" else 8
+    layout = make_net(paradigm="s-a", horizon=1, encoding=encoding, patch=patch).layout
+    batch = soft_batch(layout, black)
+    chance = torch.Generator().manual_seed(0)
+    scores = torch.randn((2, 1, 1969), generator=chance)
+    noised = torch.zeros_like(batch.known)
+    noised[:, -1] = True
+    config = LossConfig(legal_root=True, raw_move=0.0, soft=0.4, soft_temperature=0.03)
+    found = cross_entropy({"action": scores}, batch, layout, noised, torch.ones(2), config)
+    legal = scores[:, 0].masked_fill(~batch.legal, -math.inf).log_softmax(-1)
+    turned = black and encoding == "paper"  # the batch is built with Black's moves; their tokens are in the frame
+    moved = [
+        chess.Move(m.from_square ^ 56, m.to_square ^ 56) if turned else m
+        for m in (chess.Move.from_uci(uci) for uci, _ in SCORED)
+    ]
+    tokens = [move_id(move) for move in moved]
+    powers = [math.exp((win - 0.60) / 0.03) for _, win in SCORED]
+    soft = -sum(float(legal[0, token]) * power for token, power in zip(tokens, powers, strict=True)) / sum(powers)
+    first = 0.6 * -float(legal[0, tokens[0]]) + 0.4 * soft
+    assert float(found.total) == pytest.approx((first - float(legal[1, tokens[1]])) / 2, rel=1e-5)
+
+
+def test_soft_targets_of_illegal_and_missing_moves_give_finite_gradients(make_net) -> None:
+    net = make_net(paradigm="s-a", horizon=1).train()
+    config = LossConfig(legal_root=True, soft=1.0)
+    losses, _ = Absorbing(1).loss(net, soft_batch(net.layout), net.layout, config, torch.Generator())
+    losses.total.backward()
+    assert bool(losses.total.isfinite())
+    assert all(bool(p.grad.isfinite().all()) for p in net.parameters() if p.grad is not None)
+
+
 def test_changed_squares_weigh_more(make_net) -> None:
     layout = make_net().layout
     batch = chess_batch(layout, [Line(START, ["e2e4", "e7e5"])])
@@ -199,6 +260,22 @@ def test_rights_and_clocks_that_change_weigh_more(make_net, uci: str, changed: s
     assert state is not None
     span = range(state.start + 64, state.start + len(layout.encoding.slots))
     assert {layout.types[variable] for variable in span if weights[0, variable] == 5.0} == changed
+
+
+def test_self_conditioning_feeds_a_first_pass_to_half_of_the_batches(make_net) -> None:
+    net = make_net("prefix", self_conditioning=True)
+    batch, fed = chess_batch(net.layout), []
+    plain = net.hidden
+    net.hidden = lambda x, layout, root=None, estimate=None: (fed.append(estimate), plain(x, layout, root, estimate))[1]
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(40):
+        Absorbing().loss(net, batch, net.layout, LossConfig(), generator)
+    estimates = [one for one in fed if one is not None]
+    assert 10 <= len(estimates) <= 30
+    assert len(fed) == 40 + len(estimates)  # each estimate takes a pass of its own
+    sizes = torch.from_numpy(net.layout.sizes)
+    assert all(bool((one < sizes).all()) for one in estimates)  # no mask is left
+    assert all(torch.equal(one[:, :68], batch.tokens[:, :68]) for one in estimates)
 
 
 def test_root_without_legal_moves_gives_a_finite_loss(make_net) -> None:

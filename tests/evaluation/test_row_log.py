@@ -57,6 +57,22 @@ def test_a_killed_measurement_goes_on_behind_its_last_whole_row(
         assert again[name] == whole[name]
 
 
+def test_two_measurements_into_one_file_do_not_double_its_rows(
+    labelled: Callable[..., Path], oracle: Any, tmp_path: Path
+) -> None:
+    positions = read_positions(labelled())
+    path = tmp_path / "a.jsonl"
+    log = RowLog(path, "actions", oracle)
+    ids = [position.fen for position in positions]
+    assert log.done(ids) == []
+    action_accuracy(oracle, positions, log=RowLog(path, "actions", oracle))  # the other program
+    whole = path.read_text()
+    _, rows = read_rows(path)
+    with pytest.raises(UserError, match=f"another program writes to {path}"):
+        log.append(rows[:1])
+    assert path.read_text() == whole
+
+
 def test_puzzles_go_on_too(puzzle_file: Callable[..., Path], oracle: Any, tmp_path: Path) -> None:
     puzzles = read_puzzles(puzzle_file())
     path = tmp_path / "p.jsonl"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
@@ -9,10 +10,12 @@ from typing import Any
 
 import chess.pgn
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
 from diffusearch.errors import UserError
+from diffusearch.evaluation import crosstable
 from diffusearch.evaluation import tournament as event
 from diffusearch.evaluation.games import Fixture, GameRules
 from diffusearch.evaluation.tournament import pairings, play_tournament, schedule
@@ -102,6 +105,24 @@ def test_other_rules_or_openings_are_refused(tmp_path: Path) -> None:
         play_tournament(fixtures, BOOK[::-1], QUICK, tmp_path)
 
 
+def test_a_second_tournament_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    fixtures = schedule([("random", "greedy-material")], 2, 4)
+
+    def second(done: int) -> None:
+        with pytest.raises(UserError, match=f"another tournament is using {tmp_path}"):
+            play_tournament(fixtures, BOOK, QUICK, tmp_path)
+
+    play_tournament(fixtures, BOOK, QUICK, tmp_path, progress=second)  # the second one starts while this one plays
+    assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 2
+    play_tournament(fixtures, BOOK, QUICK, tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot be made"):
+        play_tournament(schedule([("random", "greedy-material")], 2, 4), BOOK, QUICK, tmp_path / "file" / "out")
+
+
 def test_processes_play_the_same_games(tmp_path: Path) -> None:
     fixtures = schedule([("random", "greedy-material")], 8, 4)
     alone = play_tournament(fixtures, BOOK, QUICK, tmp_path / "one", together=8)
@@ -156,6 +177,30 @@ def test_a_rated_table_for_people(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "greedy" in done.output
     assert "random = 500" in (tmp_path / "crosstable.md").read_text()
+
+
+def test_the_table_fits_80_columns_with_many_agents_of_long_names() -> None:
+    names = [f"search:runs/a-rather-long-name-of-a-run?planner=mcts&simulations={n}" for n in range(9)]
+    row = {"elo": -1234.5, "interval": [-1300.2, -1100.9], "games": 3200, "score": 0.123, "draws": 0.5}
+    result = {
+        "players": names,
+        "ratings": [row | {"agent": name} for name in names],
+        "los": [[0.999] * 9 for _ in names],
+        "wins_draws_losses": [[[1000, 200, 2000]] * 9 for _ in names],
+        "rules": {"referee": None, "max_plies": 300},
+        "anchor": None,
+        "prior": 2.0,
+        "advantage": 30.0,
+        "draw_margin": 50.0,
+        "n": 14400,
+        "endings": {"checkmate": 14400},
+    }
+    out = io.StringIO()
+    Console(file=out, width=80).print(crosstable.terminal(result))
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    for whole in ("-1300 to -1101", "1000-200-2000", "99.9 %", "12.3 %", "3200"):
+        assert whole in out.getvalue()
 
 
 def test_ray_plays_the_same_games(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import get_args, get_type_hints
 
 import pytest
@@ -101,3 +102,22 @@ def test_board_features_are_built_where_they_apply(make_net, paradigm: str, head
     assert net.attack_features is not None
     assert net.heads.reads_boards == skip
     assert any("policy_skip.king_exposure" in name for name, _ in net.named_parameters()) == skip
+
+
+def test_self_conditioning_reads_the_estimate_at_the_future_places(
+    make_net: Callable[..., Denoiser], some_tokens: Callable[..., torch.Tensor]
+) -> None:
+    for attention in ("full", "prefix"):
+        net = make_net(attention=attention, self_conditioning=True)
+        tokens, one, two = (some_tokens(net, seed=seed) for seed in range(3))
+        plain = net.hidden(tokens, net.layout)
+        assert torch.equal(net.hidden(tokens, net.layout, estimate=one), plain)  # at the start it changes nothing
+        assert net.self_conditioning is not None
+        with torch.no_grad():
+            net.self_conditioning.weight.add_(torch.eye(32))
+        given = net.layout.given_variables
+        same_root = torch.cat([two[:, :given], one[:, given:]], dim=1)
+        found = [net.hidden(tokens, net.layout, estimate=estimate) for estimate in (one, same_root, two)]
+        assert torch.equal(found[0], found[1])  # the root's tokens are known: their estimate is not read
+        assert not torch.allclose(found[0], found[2])
+        assert not torch.allclose(found[0], plain)

@@ -103,6 +103,25 @@ def test_copied_clock_stays_in_its_vocabulary(make_net: Callable[..., Denoiser])
     assert torch.isfinite(net(batch.tokens)["clock"]).all()
 
 
+def test_copy_gates_can_wait_for_the_move(make_net: Callable[..., Denoiser]) -> None:
+    """With `copy_gates = "after-move"` the square logits of a state are copied only once its move is visible."""
+    settings = {"residual_state": True, "attention": "prefix", "horizon": 3, "patch": 8}
+    always, waiting = make_net(**settings), make_net(**settings, copy_gates="after-move")
+    waiting.load_state_dict(always.state_dict())
+    layout = always.layout
+    clean = tokenise(replay([Line(FEN.format("w"), ["a2a3", "a7a6", "a1b1"])], 3), layout).tokens
+    sizes = torch.from_numpy(layout.sizes)
+    starts = {(kind, ply): segment.start for kind in "as" for ply in range(3) if (segment := layout.segment(kind, ply))}
+    noised = clean.clone()
+    noised[:, starts["s", 1] : starts["a", 1]] = sizes[starts["s", 1] : starts["a", 1]]
+    noised[:, starts["a", 1] :] = sizes[starts["a", 1] :]  # a_0 is visible, a_1 is not
+    one, two = always(noised)["square"][0], waiting(noised)["square"][0]
+    assert torch.equal(one[:64], two[:64])  # s_1, after a_0
+    gap = (one - two)[64:128]  # s_2, after a_1
+    assert torch.equal(gap != 0, F.one_hot(clean[0, :64], gap.shape[-1]).bool())  # at the tokens of the root
+    assert gap.sum(-1).tolist() == pytest.approx([6.0] * 64, abs=1e-4)  # what fresh gates add
+
+
 def test_copying_needs_the_record(make_net: Callable[..., Denoiser]) -> None:
     net = make_net(residual_state=True, attention="prefix")
     tokens = torch.zeros(1, net.layout.variables, dtype=torch.int64)

@@ -119,13 +119,21 @@ LISTED = (
 
 
 @pytest.fixture(scope="session")
-def waiter() -> Waiter:
+def session_waiter() -> Waiter:
     return Waiter()
 
 
+@pytest.fixture
+def waiter(session_waiter: Waiter) -> Iterator[Waiter]:
+    """The waiter with its gate closed; after the test nobody waits any longer."""
+    session_waiter.gate.clear()
+    yield session_waiter
+    session_waiter.gate.set()
+
+
 @pytest.fixture(scope="session")
-def opponents(waiter: Waiter) -> Opponents:
-    agents: dict[str, Agent] = {"dreamer": Dreamer(), "quiet": Quiet(), "waiter": waiter}
+def opponents(session_waiter: Waiter) -> Opponents:
+    agents: dict[str, Agent] = {"dreamer": Dreamer(), "quiet": Quiet(), "waiter": session_waiter}
 
     def build(text: str) -> Agent:
         if text not in agents:

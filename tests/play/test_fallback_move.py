@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import chess
+import pytest
 
 from diffusearch.play.fallback_move import ExpectedLine, fallback_move
 
@@ -38,3 +39,17 @@ def test_short_lines_are_no_expected() -> None:
     board.push_uci("e2e4")
     board.push_uci("e7e5")
     assert expected.rest(board) == ()
+
+
+def test_the_board_that_the_worker_reads_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timer asks for the move while the worker copies the same board: a move pushed for a moment would be seen."""
+    board, push, pushed = chess.Board(), chess.Board.push, []
+
+    def noting(self: chess.Board, move: chess.Move) -> None:
+        pushed.append(self is board)
+        push(self, move)
+
+    monkeypatch.setattr(chess.Board, "push", noting)
+    assert fallback_move(board, (), ExpectedLine(), seed=0).move in board.legal_moves
+    assert pushed
+    assert not any(pushed)

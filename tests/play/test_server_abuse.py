@@ -155,7 +155,6 @@ def test_places_of_vanished_clients_are_free_at_once(route: str, opponents: Oppo
             await app(scope, receive, send)  # type: ignore[arg-type]
             return status
 
-        waiter.gate.clear()
         clients = [asyncio.create_task(request()) for _ in range(3)]
         async with asyncio.timeout(WAIT):
             while queue.taken < 3:
@@ -167,10 +166,7 @@ def test_places_of_vanished_clients_are_free_at_once(route: str, opponents: Oppo
         waiter.gate.set()
         service.thinking.close()
 
-    try:
-        ThreadPoolExecutor(1).submit(asyncio.run, scene()).result()  # Playwright leaves a loop running in this thread
-    finally:
-        waiter.gate.set()
+    ThreadPoolExecutor(1).submit(asyncio.run, scene()).result()  # Playwright leaves a loop running in this thread
 
 
 # --- text ----------------------------------------------------------------------------------------------------------

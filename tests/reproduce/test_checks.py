@@ -12,20 +12,14 @@ import pyarrow.parquet as parquet
 import pytest
 
 from diffusearch.errors import UserError
+from diffusearch.reproduce.catalogue import EXHIBITS
 from diffusearch.reproduce.checks import check, check_base, check_settings
 from diffusearch.reproduce.driver import make
-from diffusearch.reproduce.exhibits import (
-    DATA_SIZE,
-    DEPTH,
-    EXHIBITS,
-    FUTURE_QUALITY,
-    LAYERS,
-    MAIN,
-    STEPS,
-    TRAINING,
-    Exhibit,
-)
+from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.plan import Setting
+
+DATA_SIZE, DEPTH, FUTURE_QUALITY = (EXHIBITS[name] for name in ("data-size", "depth", "future-quality"))
+LAYERS, MAIN, STEPS, TRAINING = (EXHIBITS[name] for name in ("layers", "main", "steps", "training"))
 
 
 @pytest.fixture(autouse=True)

@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from diffusearch.reproduce.catalogue import EXHIBITS
 from diffusearch.reproduce.driver import make
-from diffusearch.reproduce.exhibits import DEPTH, MAIN, PARADIGMS, STEPS, TRAINING, Exhibit
+from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.measure import Made
 from diffusearch.reproduce.plan import Setting
 
 pytestmark = pytest.mark.slow
 
+DEPTH, MAIN, PARADIGMS = (EXHIBITS[name] for name in ("depth", "main", "paradigms"))
+STEPS, TRAINING = EXHIBITS["steps"], EXHIBITS["training"]
 POSITIONS = 2
 PLY = 78  # variables of a state and a move
 

@@ -9,7 +9,7 @@ import torch
 
 from diffusearch.data.records import Line, replay
 from diffusearch.tokens import moves, values
-from diffusearch.tokens.batch import masked, tokenise
+from diffusearch.tokens.batch import Batch, masked, tokenise
 from diffusearch.tokens.layout import PARADIGMS, layout
 
 GAME = ["e2e4", "e7e5", "g1f3", "b8c6"]
@@ -23,7 +23,7 @@ def test_a_batch_in_a_shorter_layout_is_the_batch_of_that_layout(paradigm: str, 
     arrays = replay(LINES, 4)
     long, short = layout(paradigm, 4, encoding, 1), layout(paradigm, 2, encoding, 1)
     cut, made = tokenise(arrays, long).truncated(short), tokenise(arrays, short)
-    for name in ("tokens", "known", "legal", "value", "random_move"):
+    for name in Batch.__dataclass_fields__:
         assert torch.equal(getattr(cut, name), getattr(made, name)), name
 
 
@@ -38,6 +38,17 @@ def test_moves_and_legal_moves_are_in_the_layouts_frame(encoding: str) -> None:
         assert batch.tokens[row, shape.given_variables :].tolist() == ids
         legal = set(moves.move_ids(list(board.legal_moves), turned))
         assert set(batch.legal[row].nonzero()[:, 0].tolist()) == legal
+
+
+@pytest.mark.parametrize("encoding", ["paper", "compact"])
+def test_scored_moves_are_in_the_layouts_frame(encoding: str) -> None:
+    lines = [Line(AFTER, ["e7e5"], scored=[("e7e5", 0.5), ("c7c5", 0.25)]), Line(chess.STARTING_FEN, ["e2e4"])]
+    batch = tokenise(replay(lines, 1, scored=3), layout("s-a", 1, encoding, 1))
+    expected = moves.move_ids([chess.Move.from_uci(uci) for uci in ("e7e5", "c7c5")], encoding == "compact")
+    assert batch.scored_moves.tolist() == [[*expected, moves.NONE], [moves.NONE] * 3]
+    assert batch.scored_wins.tolist() == [[0.5, 0.25, 0.0], [0.0] * 3]
+    plain = tokenise(replay(lines, 1), layout("s-a", 1, encoding, 1))
+    assert plain.scored_moves.shape == plain.scored_wins.shape == (2, 0)
 
 
 def test_unknown_plies_and_values_are_not_known() -> None:

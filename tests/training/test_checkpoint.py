@@ -102,3 +102,12 @@ def test_a_failed_write_keeps_the_old_file(weights: tuple[Recipe, Path], monkeyp
         checkpoint.save_tensors(path, {"x": torch.zeros(2)}, {})
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_the_same_tensors_and_facts_give_the_same_bytes(tmp_path: Path) -> None:
+    """The hash of the weights says which weights played: two equal trainings must not look different."""
+    for number in range(20):
+        checkpoint.save_tensors(tmp_path / f"{number}.safetensors", {"a": torch.ones(3)}, {"step": 2, "name": "é"})
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+    assert checkpoint.load_facts(tmp_path / "0.safetensors") == {"step": 2, "name": "é"}
+    assert checkpoint.load_tensors(tmp_path / "0.safetensors")[0]["a"].tolist() == [1, 1, 1]

@@ -352,3 +352,14 @@ def test_json_facts_of_a_checkpoint(finished: tuple[Recipe, Path]) -> None:
     assert about["step"] == 2
     assert about["seed"] == recipe.seed
     assert json.loads(json.dumps(about)) == about
+
+
+def test_a_resumed_run_logs_no_step_twice(make_recipe, tmp_path: Path) -> None:
+    """A run that is killed after a report but before the next checkpoint logs that report again when it goes on."""
+    train(make_recipe(optimiser={"steps": 4}), tmp_path)
+    with (tmp_path / "log.csv").open("a") as log:
+        log.write("12,loss,9.9\r\n")  # what the killed run had said of a step that its checkpoint does not know
+    train(make_recipe(), tmp_path, resume=True)
+    lines = [line.rsplit(",", 1) for line in (tmp_path / "log.csv").read_text().splitlines()]
+    assert len(lines) == len({name for name, _ in lines})
+    assert ["12,loss", "9.9"] not in lines

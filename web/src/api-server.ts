@@ -26,7 +26,7 @@ async function ask<T>(path: string, body?: unknown, signal?: AbortSignal): Promi
   }
 }
 
-export const server: Api = {
+export const backend: Api = {
   agents: () => ask("agents"),
   position: (game) => ask("position", game),
   think: (game, agent, level, { signal, ...wishes } = {}) => ask("think", { ...game, agent, level, ...wishes }, signal),

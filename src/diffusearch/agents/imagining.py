@@ -16,7 +16,7 @@ import torch
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.agents.chance import choose, number
-from diffusearch.agents.drawing_moves import narrowed, root_moves
+from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.policy import among
 from diffusearch.agents.strength import FULL, Strength
 from diffusearch.diffusion.decoding import Decoding
@@ -87,7 +87,7 @@ class ImaginingAgent(Agent):
     def play_many(self, boards: Sequence[chess.Board], limits: Limits = Limits()) -> list[Decision]:
         start = time.perf_counter()
         moves = root_moves(boards, limits, self.evaluator)
-        found = self._imagine(boards, narrowed(boards, moves), limits)
+        found = self._imagine(boards, moves.allowed, limits)
         shares = [_shares(one, own) for one, own in zip(found, moves, strict=True)]
         if self.strength.dial < FULL:
             found = self._weakened(boards, found, shares, limits)
@@ -97,8 +97,9 @@ class ImaginingAgent(Agent):
     def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
         """The move that it would play, then the next likeliest first moves, each with a future of its own."""
         start = time.perf_counter()
-        (own,) = root_moves([board], limits, self.evaluator)
-        (first,) = self._imagine([board], narrowed([board], [own]), limits)
+        moves = root_moves([board], limits, self.evaluator)
+        (own,) = moves
+        (first,) = self._imagine([board], moves.allowed, limits)
         shares = _shares(first, own)
         played = chess.Move.from_uci(first.move)
         others = sorted((move for move in own if move != played), key=lambda move: -shares[move])[: lines - 1]

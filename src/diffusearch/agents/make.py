@@ -116,7 +116,7 @@ def _minimax(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any]) 
     widths = options["widths"] or WIDTHS
     weight = VALUE_WEIGHT if options["value_weight"] is None else options["value_weight"]
     depth = Strength(options["strength"]).effort(len(widths))
-    return Minimax(evaluator, dynamics, widths[:depth], weight, BACKUPS[options["backup"] or "half-max"])
+    return Minimax(evaluator, dynamics, widths[:depth], weight, BACKUPS[options["backup"] or "line-mean"])
 
 
 def _tuned_mcts(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any]) -> Planner:
@@ -182,7 +182,7 @@ def _networks(
         names *= 2
     if len(names) != 2 or "" in names:
         raise UserError(f"agent '{spec}' needs POLICY_RUN,VALUE_RUN (or one run that has both) after its colon")
-    policy, value = run(names[0], packaged[0], "s-a"), run(names[1], packaged[1], "any")
+    policy, value = run(names[0], packaged[0], "s-a"), run(names[1], packaged[1])
     if not value.has_value:
         raise UserError(
             f"{spec.word} needs values, and the run '{value.name}' has none: train with model.root_value = true, "

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from diffusearch.inference.run import Run
 
 
-def run(text: str | None, packaged_name: str, word: str) -> Run:
-    """The run that a text names, a folder or weights inside the package (None: these), fit for agents of that word.
+def run(text: str | None, packaged_name: str, word: str | None = None) -> Run:
+    """The run that a text names, a folder or weights inside the package (None: these).
 
-    A folder goes before the package's weights of the same name.
+    It must be fit for agents of the `word`, if one is given. A folder goes before the package's weights of its name.
     """
     from diffusearch.weights import NAMES, packaged
 
     inside = text is None or (text in NAMES and not Path(text).exists())
     path = packaged(text or packaged_name) if inside else Path(text or "").expanduser()
     loaded = _load(path.resolve(), _stamp(path))
-    if not _fits(loaded, word):
+    if word is not None and not _fits(loaded, word):
         raise UserError(
             f"run '{text or packaged_name}' ({loaded.recipe.process.kind}, {loaded.paradigm}) cannot play as {word}; "
             "name another run or another agent"
@@ -36,8 +36,6 @@ def run(text: str | None, packaged_name: str, word: str) -> Run:
 
 def _fits(loaded: Run, word: str) -> bool:
     """What each kind of agent can use. A run that predicts a first move has priors, whatever it imagines after it."""
-    if word == "any":
-        return True
     if word == "s-v":
         return loaded.has_value
     if word == "sa-v":

@@ -10,7 +10,7 @@ import chess
 
 from diffusearch.agents.base import Agent, Candidate, Decision, Limits, SearchReport
 from diffusearch.agents.chance import choose
-from diffusearch.agents.drawing_moves import narrowed, root_moves
+from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.imagining import playable
 from diffusearch.agents.strength import Strength
 from diffusearch.inference.imagination import Imagination
@@ -77,7 +77,7 @@ class SearchAgent(Agent):
 
     def _allowed(self, boards: Sequence[chess.Board], limits: Limits) -> Allowed | None:
         """The root moves of each board; None: all the legal ones."""
-        return narrowed(boards, root_moves(boards, limits, self.evaluator))
+        return root_moves(boards, limits, self.evaluator).allowed
 
     def _choose(self, board: chess.Board, plan: Plan) -> chess.Move:
         return choose(plan.policy, self.temperature, self.seed, board)

@@ -1,8 +1,8 @@
 """AgentSpec: the short text that names an agent, as a value: WORD[:ARGUMENT][?NAME=VALUE&NAME=VALUE].
 
 Examples: `diffusearch`, `s-a:runs/mine?temperature=0.5`, `mcts:runs/p,runs/v?simulations=50`, `stockfish:nodes=10000`.
-Names and values may be percent-encoded (`%20` is a space, `%26` an ampersand). Change options with
-`with_options`; never edit the text.
+Argument, names and values may be percent-encoded (`%20` is a space, `%26` an ampersand, `%3F` a question mark). Change
+options with `with_options`; never edit the text.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class AgentSpec:
             raise UserError(f"agent '{text}' has nothing after ':'; write what belongs there or leave the colon out")
         if "=" in argument and "/" not in argument:
             return cls(word, None, _pairs("&".join(filter(None, (argument, tail))), text))
-        return cls(word, argument if colon else None, _pairs(tail, text))
+        return cls(word, unquote(argument) if colon else None, _pairs(tail, text))
 
     def with_options(self, **options: object) -> AgentSpec:
         """The same agent with some options set; None removes one."""
@@ -55,9 +55,17 @@ class AgentSpec:
         return AgentSpec(self.word, argument, self.options)
 
     def __str__(self) -> str:
-        head = self.word if self.argument is None else f"{self.word}:{self.argument}"
+        head = self.word if self.argument is None else f"{self.word}:{_encoded(self.argument)}"
         tail = "&".join(f"{quote(name, _PLAIN)}={quote(text, _PLAIN)}" for name, text in self.options.items())
         return f"{head}?{tail}" if tail else head
+
+
+def _encoded(argument: str) -> str:
+    """An argument in which nothing can be taken for the start of options or for an encoded character."""
+    equals = [] if "/" in argument else ["="]
+    for character in ("%", "?", *equals):
+        argument = argument.replace(character, quote(character))
+    return argument
 
 
 def _pairs(tail: str, whole: str) -> dict[str, str]:

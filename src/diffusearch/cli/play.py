@@ -44,8 +44,12 @@ def play(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port on this machine; 0 takes a free one.")] = 8000,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
     agent: Annotated[list[str] | None, typer.Option(help="An agent to offer first; may be repeated.")] = None,
+    static: Annotated[bool, typer.Option("--static", help="Serve the page that `make static` built instead.")] = False,
 ) -> None:
     """Play against the agents on a page in the browser."""
+    if static:
+        _serve_static(port, agent or [], show=show)
+        return
     from diffusearch.agents.build import agent as build
     from diffusearch.play.api import Service
     from diffusearch.play.opponents import Opponents, opponents
@@ -56,6 +60,19 @@ def play(
         build(text).close()
     with listen(port) as listener:
         serve(create_app(Service(Opponents(opponents(agent or []), build)), page), listener, show)
+
+
+def _serve_static(port: int, agents: list[str], *, show: bool) -> None:
+    """The page whose engine runs in the browser: only its files are served."""
+    from diffusearch.errors import UserError
+    from diffusearch.play.server import listen, serve
+    from diffusearch.play.static_page import static_app, static_folder
+
+    if agents:
+        raise UserError(f"The static page has its own agents; leave out --agent {agents[0]!r} or --static.")
+    folder = static_folder()
+    with listen(port) as listener:
+        serve(static_app(folder), listener, show)
 
 
 def export(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from diffusearch.cli.measuring import Limit
 from diffusearch.errors import UserError
+
+if TYPE_CHECKING:
+    from diffusearch.reproduce.exhibits import Exhibit
+    from diffusearch.reproduce.plan import Setting
 
 
 def register(app: typer.Typer) -> None:
@@ -17,16 +21,23 @@ def register(app: typer.Typer) -> None:
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="An exhibit; `list` names all with their place in the paper.")],
+    name: Annotated[
+        str, typer.Argument(help="An exhibit, or `all`; `list` names every exhibit with its place in the paper.")
+    ],
     plan: Annotated[bool, typer.Option("--plan", help="Print rows, runs and their core-hours, then stop.")] = False,
     actions: Annotated[Path | None, typer.Option("--actions", help="Labelled test positions.")] = None,
     puzzles: Annotated[Path | None, typer.Option("--puzzles", help="Test puzzles.")] = None,
-    runs: Annotated[Path, typer.Option("--runs", help="Folder of the trained runs.")] = Path("runs/paper"),
-    labels: Annotated[Path, typer.Option("--labels", help="Folder of the labelled sets that rows name.")] = Path(
-        "labels"
+    games: Annotated[Path | None, typer.Option("--games", help="all: games to label and train on (PGN).")] = None,
+    runs: Annotated[Path, typer.Option("--runs", help="Folder of the trained runs (all: OUT/runs).")] = Path(
+        "runs/paper"
     ),
+    labels: Annotated[
+        Path, typer.Option("--labels", help="Folder of the labelled sets that rows name (all: OUT/labels).")
+    ] = Path("labels"),
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the page (runs/reproduce/NAME).")] = None,
-    scale: Annotated[str, typer.Option("--scale", help="Compare with the paper's 10k or 100k games.")] = "10k",
+    scale: Annotated[
+        str, typer.Option("--scale", help="laptop, or the paper's 10k (also `paper`) or 100k games.")
+    ] = "10k",
     recipe: Annotated[
         Path | None, typer.Option("--recipe", help="Base recipe, a name or a file (paper-SCALE).")
     ] = None,
@@ -35,27 +46,34 @@ def reproduce(
     limit_puzzles: Annotated[int | None, typer.Option("--limit-puzzles", help="Puzzles to measure (--limit).")] = None,
     skip_actions: Annotated[int, typer.Option("--skip-actions", min=0, help="Test positions left out first.")] = 0,
     skip_puzzles: Annotated[int, typer.Option("--skip-puzzles", min=0, help="Puzzles left out first.")] = 0,
-    games: Annotated[int, typer.Option("--games", help="Games for each pairing.")] = 400,
+    match_games: Annotated[int | None, typer.Option("--match-games", help="Games for each pairing (by scale).")] = None,
     train: Annotated[bool, typer.Option("--train", help="Train the runs that are missing first.")] = False,
+    engine: Annotated[str | None, typer.Option("--engine", help="all: the oracle, Stockfish if left out.")] = None,
+    processes: Annotated[int, typer.Option("--processes", min=1, help="all: runs trained at once.")] = 1,
+    ray: Annotated[bool, typer.Option("--ray", help="all: train and measure on a Ray cluster.")] = False,
+    page: Annotated[bool, typer.Option("--page", help="all: only write the page from what is measured.")] = False,
 ) -> None:
-    """Repeat a table or figure of the paper and write a page with our figures beside the paper's."""
-    from diffusearch.reproduce.exhibits import EXHIBITS, exhibit
+    """Repeat a table or figure of the paper and write a page with our figures beside the paper's.
+
+    `all` repeats every one: it labels games, trains the missing runs, measures, plays, draws and writes one page with a
+    verdict on each claim. Killed at any moment, the same command goes on.
+    """
+    from diffusearch.reproduce.catalogue import EXHIBITS, exhibit
     from diffusearch.reproduce.plan import Setting
+    from diffusearch.reproduce.scales import scale_named
 
     if name == "list":
         for one in EXHIBITS.values():
             print(f"{one.name:<16}{one.place:<36}{one.title}")
-        print("`diffusearch reproduce NAME --plan` tells what one contains and costs.")
+        print("`diffusearch reproduce NAME --plan` tells what one contains and costs; `all` makes every one.")
         return
-    wanted = exhibit(name)
-    if scale not in ("10k", "100k"):
-        raise UserError(f"--scale {scale!r} is not one of the paper's: give 10k or 100k.")
+    chosen = scale_named(scale)
     setting = Setting(
         runs=runs,
         out=out or Path("runs/reproduce") / name,
         labels=labels,
-        scale=scale,
-        recipe=recipe or f"paper-{scale}",
+        scale=chosen,
+        recipe=recipe or chosen.recipe,
         settings=tuple(settings or ()),
         actions=actions,
         puzzles=puzzles,
@@ -63,9 +81,42 @@ def reproduce(
         puzzle_limit=limit_puzzles,
         skip_actions=skip_actions,
         skip_puzzles=skip_puzzles,
-        games=games,
+        games=match_games or chosen.match_games,
         train=train,
     )
+    if name == "all":
+        if games is None and chosen.own_labels:
+            raise UserError(
+                "`reproduce all` labels and trains on games: give a PGN, plain or compressed, with --games."
+            )
+        _all(setting, games or Path(), engine, processes, ray, plan=plan, page=page)
+    else:
+        _one(exhibit(name, chosen), setting, plan=plan)
+
+
+def _all(
+    setting: Setting, games: Path, engine: str | None, processes: int, ray: bool, *, plan: bool, page: bool
+) -> None:
+    from dataclasses import replace
+
+    from diffusearch.reproduce.whole import make_all, planned
+
+    whole = planned(replace(setting, out=setting.out.absolute()), games, engine, processes, ray)
+    if plan:
+        from diffusearch.reproduce.budget import whole_plan
+
+        for line in whole_plan(whole):
+            print(line)
+        return
+    if page:
+        from diffusearch.reproduce.report import write_report
+
+        print(f"written to {write_report(whole)}")
+        return
+    print(f"written to {make_all(whole, say=print)}")
+
+
+def _one(wanted: Exhibit, setting: Setting, *, plan: bool) -> None:
     if plan:
         from diffusearch.reproduce.checks import check_base, check_settings
         from diffusearch.reproduce.cost import plan_lines

@@ -99,8 +99,9 @@ def _begin(run: LabelRun) -> Manifest:
 def _options(run: LabelRun) -> dict[str, Any]:
     """All options that change the labels, as JSON stores them."""
     options = {**asdict(run.choice), **asdict(run.settings)}
-    if options["multipv"] == 1:
-        del options["multipv"]  # a folder of an older version can be continued
+    for name, usual in (("multipv", 1), ("split", None)):
+        if options[name] == usual:
+            del options[name]  # a folder of an older version can be continued
     oracle = options.pop("oracle") or {}
     filters = options.pop("wanted")
     for kind in ("budget", "extend"):

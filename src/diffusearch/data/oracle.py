@@ -6,6 +6,7 @@ gives the same labels on every run and with any number of workers, unless the bu
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
@@ -14,6 +15,8 @@ import chess
 
 from diffusearch.data.scores import Score
 from diffusearch.data.uci_process import Analysis, EngineFault, EngineProcess, SearchBudget
+
+KEPT = 20_000  # analyses in memory: the line of a record often goes through later positions of the same game
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,22 @@ class Oracle:
     def __init__(self, settings: OracleSettings) -> None:
         self.settings = settings
         self._engine: EngineProcess | None = None
+        self._analyses: OrderedDict[tuple[str, SearchBudget], Analysis] = OrderedDict()
 
     def ask(self, board: chess.Board, budget: SearchBudget, length: int = 1) -> Answer:
         """Best action and value, with a line of at most `length` moves; raises EngineFault."""
-        analysis = self._search(board, budget, 1)
+        key = board.fen(), budget
+        analysis = self._analyses.get(key) or self._search(board, budget, 1)
         try:
-            return _answer(board, analysis, length)
+            answer = _answer(board, analysis, length)
         except EngineFault:
             self.close()
             raise
+        if budget.seconds is None:
+            self._analyses[key] = analysis
+            if len(self._analyses) > KEPT:
+                self._analyses.popitem(last=False)
+        return answer
 
     def ask_all(self, board: chess.Board, budget: SearchBudget, length: int = 1) -> Answer:
         """The same with the score of every legal action; the budget is for each of them."""

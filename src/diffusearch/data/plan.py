@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from diffusearch.data.filters import HeaderFilter
 from diffusearch.data.pgn import Broken
-from diffusearch.data.root_positions import PositionSet, RootPosition, choose, position_key
+from diffusearch.data.root_positions import PositionSet, RootPosition, choose, position_key, split_of
 from diffusearch.data.source_games import Dropped, SourceEntry, entries
 from diffusearch.errors import UserError
 
@@ -34,6 +34,7 @@ class Choice:
     own_plies: bool = False  # the moves of the game are its labels: leave out the book
     seed: int = 0
     shard: int = 2048  # positions of a shard, at least
+    split: str | None = None  # only games of this split: train, validation or test
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,9 @@ def _take(
         return 0
     except Dropped as dropped:
         counts[f"dropped: {dropped}"] += 1
+        return 0
+    if choice.split is not None and (game.split or split_of(game.key)) != choice.split:
+        counts["dropped: split"] += 1
         return 0
     counts[KEPT] += 1
     for position in choose(game, choice.per_game, choice.skip_plies, choice.horizon, choice.seed):

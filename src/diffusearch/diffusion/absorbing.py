@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
+from diffusearch.diffusion.loss import Losses, cross_entropy
+from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.diffusion.patterns import first_state, ply_by_ply, root_policy
 from diffusearch.diffusion.sampling import Sample, denoise
 from diffusearch.diffusion.schedule import draw_times, time_weight
@@ -43,7 +44,10 @@ class Absorbing:
         unknown[:, : layout.given_variables] = False
         x = torch.where(unknown, torch.from_numpy(layout.sizes), x)
         root = net.read_root(x, layout) if config.root_policy > 0 and net.prefix else None
-        hidden = net.hidden(x, layout, root)
+        if net.self_conditioning is not None and float(torch.rand((), generator=generator)) < 0.5:
+            hidden = net.hidden(x, layout, root, self._estimate(net, x, layout))
+        else:
+            hidden = net.hidden(x, layout, root)
         lambdas = time_weight(config.time_weight, t, self.timesteps)
         losses = cross_entropy(net.logits(hidden, layout, tokens=x), batch, layout, counted, lambdas, config)
         if root is not None and layout.horizon > 1:
@@ -51,6 +55,18 @@ class Absorbing:
             losses.total = losses.total + config.root_policy * first.total / layout.predicted
             losses.by_type["root_policy"], losses.action_hits = first.by_type["action"], first.action_hits
         return losses, hidden
+
+    @staticmethod
+    @torch.no_grad()
+    def _estimate(net: Denoiser, x: Tensor, layout: Layout) -> Tensor:
+        """Self-conditioning: the record [batch, variables] as a first pass predicts it; what is visible stays."""
+        out = x.clone()
+        for group, logits in zip(
+            layout.groups, net.logits(net.hidden(x, layout), layout, tokens=x).values(), strict=True
+        ):
+            columns = torch.from_numpy(group.variables)
+            out[:, columns] = torch.where(x[:, columns] == group.size, logits.argmax(-1).cpu(), x[:, columns])
+        return out
 
     @staticmethod
     def _patterns(

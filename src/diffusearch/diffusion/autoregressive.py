@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from diffusearch.diffusion.decoding import Decoding, choose, first_move
-from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
+from diffusearch.diffusion.loss import Losses, cross_entropy
+from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.diffusion.sampling import Sample, SampleFrame
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser

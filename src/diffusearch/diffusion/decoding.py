@@ -11,7 +11,7 @@ from torch import Tensor
 
 from diffusearch.diffusion.orders import ORDERS, Order
 from diffusearch.errors import UserError
-from diffusearch.ranges import Range
+from diffusearch.ranges import Range, check_ranges
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,7 @@ class Decoding:
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
             raise UserError(f"order {self.order!r} is unknown: choose one of {', '.join(ORDERS)}")
-        if self.steps < 1:
-            raise UserError(f"steps is at least 1, not {self.steps}")
-        if self.imaginations < 1:
-            raise UserError(f"imaginations is at least 1, not {self.imaginations}")
-        if not 0.0 <= self.temperature <= 100.0:
-            raise UserError(f"temperature lies in 0..100, not {self.temperature}")
-        if not 0.0 <= self.stop_confidence <= 1.0:
-            raise UserError(f"stop_confidence lies in 0..1, not {self.stop_confidence}")
+        check_ranges(self)
         if self.cache and not self.keeps:
             raise UserError(f"cache reuses what is fixed, and carry = {self.carry!r} changes it: set carry = 'keep'")
         if self.ahead and not self.cache:

@@ -17,7 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from diffusearch.diffusion.decoding import Decoding, choose, first_move
-from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy, variable_weights
+from diffusearch.diffusion.loss import Losses, cross_entropy, variable_weights
+from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.diffusion.sampling import Sample, SampleFrame, time_grid
 from diffusearch.diffusion.schedule import draw_times
 from diffusearch.model.denoiser import Denoiser

@@ -4,36 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.model.heads import Logits
-from diffusearch.ranges import Range
+from diffusearch.tokens import moves
 from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
-
-Weight = Annotated[float, Range(low=0, high=1e6)]
-Share = Annotated[float, Range(low=0, high=1)]
-
-
-@dataclass(frozen=True)
-class LossConfig:
-    """Weights of the loss terms. Defaults are the paper's: all noised variables have weight 1."""
-
-    time_weight: Literal["constant", "reciprocal", "linear"] = "linear"  # lambda_t (paper: linear)
-    action: Weight = 1.0  # of a move
-    state: Weight = 1.0  # of a variable of a state
-    changed: Weight = 1.0  # further factor of state variables that are not as if nothing had moved
-    value: Weight = 1.0  # of a value variable, and of the auxiliary value of the root
-    legal_root: bool = False  # the first move's softmax is over the root's legal moves only
-    raw_move: Weight = 0.1  # with legal_root: of the first move's cross-entropy over all moves, which trains legality
-    legality: Weight = 0.0  # of -log of the probability of legal moves in the first move's softmax over all moves
-    full_noise: Share = 0.0  # share of records trained at t = T
-    root_policy: Weight = 0.0  # of the first move with no future after it (prefix attention; diffusion/patterns.py)
-    ply_by_ply: Share = 0.0  # share of records with only the last state or move noised, as in the order "plies"
 
 
 @dataclass
@@ -62,6 +42,27 @@ def variable_weights(batch: Batch, layout: Layout, config: LossConfig) -> Tensor
     return out
 
 
+def soft_shares(batch: Batch, temperature: float) -> Tensor:
+    """The shares [batch, K] of the scored moves in the target, by their win probability against the best; a row sums
+    to 1, or to 0 where no move is scored."""
+    scored = batch.scored_moves != moves.NONE
+    best = batch.scored_wins.masked_fill(~scored, 0.0).amax(1, keepdim=True)
+    powers = ((batch.scored_wins - best) / temperature).exp() * scored
+    return powers / powers.sum(1, keepdim=True).clamp(min=1e-30)
+
+
+def first_move_loss(scores: Tensor, target: Tensor, batch: Batch, config: LossConfig) -> Tensor:
+    """The first move's cross-entropy [batch] from scores [batch, moves]: against the oracle's move and, with `soft`,
+    also against the shares of the scored moves."""
+    hard = F.cross_entropy(scores, target, reduction="none")
+    if not config.soft or not batch.scored_moves.shape[1]:
+        return hard
+    shares = soft_shares(batch, config.soft_temperature).to(scores.device)
+    likelihood = torch.log_softmax(scores, -1).gather(1, batch.scored_moves.to(scores.device))
+    soft = -torch.where(shares > 0, shares * likelihood, 0.0).sum(1)
+    return torch.where(shares.sum(1) > 0, (1.0 - config.soft) * hard + config.soft * soft, hard)
+
+
 def cross_entropy(
     logits: Logits, batch: Batch, layout: Layout, noised: Tensor, lambdas: Tensor, config: LossConfig
 ) -> Losses:
@@ -86,7 +87,7 @@ def cross_entropy(
             root = scores[:, 0]
             allowed = root.masked_fill(~legal, float("-inf")) if config.legal_root else root
             if config.legal_root and config.raw_move > 0:
-                raw = F.cross_entropy(root, target[:, 0], reduction="none")
+                raw = first_move_loss(root, target[:, 0], batch, config)
                 total = total + config.raw_move * (raw * weight[:, 0]).sum()
             if config.legality > 0:
                 lawful = root.masked_fill(~legal, float("-inf")).logsumexp(-1) - root.logsumexp(-1)
@@ -94,6 +95,8 @@ def cross_entropy(
             scores = torch.cat([allowed[:, None], scores[:, 1:]], dim=1)
             hits = float(((allowed.argmax(-1) == target[:, 0]) & seen[:, 0]).sum() / seen[:, 0].sum().clamp(min=1))
         each = F.cross_entropy(scores.flatten(0, 1), target.flatten(), reduction="none").view_as(target)
+        if group.type == "action" and config.soft > 0:
+            each = torch.cat([first_move_loss(scores[:, 0], target[:, 0], batch, config)[:, None], each[:, 1:]], dim=1)
         each = torch.where(seen, each, 0.0)
         by_type[group.type] = float(each.detach().sum() / seen.sum().clamp(min=1))
         total = total + (each * weight).sum()

@@ -11,7 +11,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from diffusearch.diffusion.loss import LossConfig, Losses, cross_entropy
+from diffusearch.diffusion.loss import Losses, cross_entropy
+from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.model.denoiser import Denoiser, Root
 from diffusearch.tokens.batch import Batch, masked
 from diffusearch.tokens.layout import Layout

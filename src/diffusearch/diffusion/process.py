@@ -11,7 +11,8 @@ from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.autoregressive import Autoregressive
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.gaussian import Gaussian
-from diffusearch.diffusion.loss import LossConfig, Losses
+from diffusearch.diffusion.loss import Losses
+from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.diffusion.multinomial import Multinomial
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.errors import UserError

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from diffusearch.diffusion.decoding import Decoding, choose, ease, first_move, gumbel
-from diffusearch.model.denoiser import Denoiser
+from diffusearch.model.denoiser import Denoiser, Root
 from diffusearch.model.kv_cache import KVCache
 from diffusearch.tokens.layout import Layout
 
@@ -119,14 +119,14 @@ def denoise(
     move_step = torch.zeros(batch, dtype=torch.int64)
     done = torch.zeros(batch, dtype=torch.bool)
     frames = [SampleFrame(torch.cat([given, masks], dim=1), _certain(fixed, torch.zeros(masks.shape)))] if film else []
-    value = None
+    value = estimate = None
     for now, after, keep in schedule(layout, decoding, timesteps):
         if done.all():
             break
         running = ~done
         here = reach(layout, decoding, keep)
         if cache is None:
-            hidden = net.hidden(x[:, : here.variables], here, root)
+            hidden = _hidden(net, x, here, root, estimate)
         else:
             due = keep - int(visible.sum(1).min())
             hidden = cache.hidden(x, F.pad(visible, (fixed, 0), value=True), F.pad(scores, (fixed, 0)), due)
@@ -135,6 +135,7 @@ def denoise(
         tokens, log_likelihood, scores, move_logits = _predict(
             net, hidden, here, decoding, x, visible, generator, allowed
         )
+        estimate = torch.cat([given, tokens], dim=1)
         if decoding.order == "random":
             scores = torch.rand(scores.shape, generator=generator)
         elif decoding.order in ("left-to-right", "plies"):
@@ -191,6 +192,14 @@ def denoise(
         value,
         move_step if has_move else None,
     )
+
+
+def _hidden(net: Denoiser, x: Tensor, layout: Layout, root: Root | None, estimate: Tensor | None) -> Tensor:
+    """Hidden states of the record; with self-conditioning they read what the last step predicted."""
+    x = x[:, : layout.variables]
+    if estimate is None or net.self_conditioning is None:
+        return net.hidden(x, layout, root)
+    return net.hidden(x, layout, root, estimate[:, : layout.variables])
 
 
 def _certain(given: int, likelihood: Tensor) -> Tensor:

@@ -31,15 +31,16 @@ def decide(
     batch: int = BATCH,
     progress: Progress = silent,
 ) -> list[Decision]:
-    """Decisions for unrelated boards in batches; every move is checked to be legal."""
+    """Decisions for unrelated boards in batches; every move is checked to be legal, unless the agent has no mask."""
     decisions: list[Decision] = []
+    masked = getattr(getattr(agent, "decoding", None), "legal", True)
     for start in range(0, len(boards), batch):
         part = boards[start : start + batch]
         answers = agent.play_many(part, limits)
         if len(answers) != len(part):
             raise RuntimeError(f"{agent.name} answered {len(answers)} of {len(part)} positions")
         for board, answer in zip(part, answers, strict=True):
-            if not board.is_legal(answer.move):
+            if masked and not board.is_legal(answer.move):
                 raise RuntimeError(f"{agent.name} played the illegal move {answer.move.uci()} in {board.fen()}")
         decisions.extend(answers)
         progress(len(part))

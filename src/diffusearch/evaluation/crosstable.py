@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 HEAD = ("#", "agent", "Elo", "95 %", "games", "score", "draws", "LOS")
+ACROSS = 4  # opponents side by side in the terminal: 80 columns have room for them, whatever the results
 
 
 def cells(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -66,12 +71,24 @@ def notes(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def terminal(result: dict[str, Any]) -> Table:
-    """For Rich."""
+def terminal(result: dict[str, Any]) -> Group:
+    """For Rich, in 80 columns: the ratings, then the results against each other, a few opponents at a time."""
     head, rows = cells(result)
-    table = Table(caption="\n".join(notes(result)), caption_justify="left")
+    first = len(HEAD)
+    tables = [_table(head[:first], [row[:first] for row in rows])]
+    for start in range(first, len(head), ACROSS):
+        columns = range(start, min(start + ACROSS, len(head)))
+        chosen = [[row[0], row[1], *(row[column] for column in columns)] for row in rows]
+        tables.append(_table(["#", "against", *(head[column] for column in columns)], chosen))
+    return Group(*tables, *(Text(note) for note in notes(result)))
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Only the names of agents are broken where they are too long."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in head:
-        table.add_column(name, justify="left" if name == "agent" else "right", overflow="fold")
+        agent = name in ("agent", "against")
+        table.add_column(name, justify="left" if agent else "right", overflow="fold", no_wrap=not agent)
     for row in rows:
         table.add_row(*row)
     return table

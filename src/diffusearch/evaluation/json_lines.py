@@ -18,10 +18,12 @@ class JsonLines:
     def __init__(self, path: Path, what: str) -> None:
         self.path = path
         self.what = what
+        self._end: int | None = None  # bytes after our last reading or writing
 
     def read(self) -> list[dict[str, Any]]:
         """The objects so far. A last line that a kill cut short is dropped; any other damage is an error."""
         if not self.path.exists():
+            self._end = 0
             return []
         try:
             text = self.path.read_text()
@@ -32,6 +34,7 @@ class JsonLines:
         found = [self._object(line, number) for number, line in enumerate(lines, start=1)]
         if torn:
             write_whole(self.path, text[: len(text) - len(torn)])
+        self._end = self.path.stat().st_size
         return found
 
     def _object(self, line: str, number: int) -> dict[str, Any]:
@@ -48,12 +51,15 @@ class JsonLines:
         return UserError(f"{self.path}, line {number} is no {self.what} ({error}): correct or delete the line.")
 
     def append(self, objects: Sequence[dict[str, Any]]) -> None:
-        """Add objects."""
+        """Add objects. Lines that somebody else added since `read` are an error: they would be there twice."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a") as file:
+                if self._end not in (None, os.fstat(file.fileno()).st_size):
+                    raise UserError(f"another program writes to {self.path}: end it, then give the command again.")
                 file.write("".join(json.dumps(one) + "\n" for one in objects))
                 file.flush()
                 os.fsync(file.fileno())
+                self._end = os.fstat(file.fileno()).st_size
         except OSError as error:
             raise UserError(f"{self.path} cannot be written ({error.strerror}): choose another place.") from error

@@ -69,7 +69,7 @@ class RowLog:
 
     def done(self, ids: Sequence[str]) -> list[PositionRow]:
         """The rows that the file has of a measurement on these ids; another measurement's file is refused."""
-        head, rows = read_rows(self.file.path) if self.file.path.exists() else ({}, [])
+        head, rows = _rows_of(self.file)
         for name, value in self.head.items():
             if rows and head[name] != value:
                 raise UserError(
@@ -93,7 +93,10 @@ def read_rows(path: Path) -> tuple[dict[str, str], list[PositionRow]]:
     """What a file is of (kind, agent, agent_hash), and its rows."""
     if not path.is_file():
         raise UserError(f"There is no file {path}: write one with `diffusearch eval actions --rows-out {path}`.")
-    file = JsonLines(path, "row")
+    return _rows_of(JsonLines(path, "row"))
+
+
+def _rows_of(file: JsonLines) -> tuple[dict[str, str], list[PositionRow]]:
     heads: list[dict[str, str]] = []
     rows: list[PositionRow] = []
     for number, line in enumerate(file.read(), start=1):
@@ -103,5 +106,5 @@ def read_rows(path: Path) -> tuple[dict[str, str], list[PositionRow]]:
         except (TypeError, KeyError) as error:
             raise file.damaged(number, error) from error
         if heads[-1] != heads[0]:
-            raise UserError(f"{path}, line {number} is of another measurement than line 1: keep one a file.")
+            raise UserError(f"{file.path}, line {number} is of another measurement than line 1: keep one a file.")
     return heads[0] if heads else {}, rows

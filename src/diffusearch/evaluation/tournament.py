@@ -19,7 +19,7 @@ from diffusearch.evaluation.games import Fixture, GameRules, Played
 from diffusearch.evaluation.intervals import percentile_interval
 from diffusearch.evaluation.openings import Opening
 from diffusearch.evaluation.ratings import RatedGame, Ratings, rate
-from diffusearch.files import write_whole
+from diffusearch.files import locked, remove_leftovers, write_whole
 
 
 def pairings(agents: Sequence[str], gauntlet: bool = False) -> list[tuple[str, str]]:
@@ -65,18 +65,23 @@ def play_tournament(
 
     `recipes` says who the agents are (session.recipe_of): games of earlier weights do not count for later ones.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    _same_conditions(folder / "conditions.json", book, rules, recipes or {})
-    log = GameLog(folder / "games.jsonl")
-    have = {game.fixture: game for game in log.read()}
-    progress(sum(fixture in have for fixture in fixtures))
-    missing = [fixture for fixture in fixtures if fixture not in have]
-    for games in run(_tasks(missing, tuple(book), rules, together), processes, ray):
-        log.append(games)
-        have.update({game.fixture: game for game in games})
-        progress(len(games))
-    played = [have[fixture] for fixture in fixtures]
-    write_whole(folder / "games.pgn", "\n\n".join(game.pgn() for game in played) + "\n")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder} cannot be made ({error.strerror}): choose another --out.") from error
+    with locked(folder / ".lock", f"another tournament is using {folder}: wait for it or choose another --out."):
+        remove_leftovers(folder)
+        _same_conditions(folder / "conditions.json", book, rules, recipes or {})
+        log = GameLog(folder / "games.jsonl")
+        have = {game.fixture: game for game in log.read()}
+        progress(sum(fixture in have for fixture in fixtures))
+        missing = [fixture for fixture in fixtures if fixture not in have]
+        for games in run(_tasks(missing, tuple(book), rules, together), processes, ray):
+            log.append(games)
+            have.update({game.fixture: game for game in games})
+            progress(len(games))
+        played = [have[fixture] for fixture in fixtures]
+        write_whole(folder / "games.pgn", "\n\n".join(game.pgn() for game in played) + "\n")
     return played
 
 

@@ -14,22 +14,19 @@ from typing import Any
 import chess
 import numpy as np
 import torch
-from torch import Tensor
 
 from diffusearch.data.streams import sha256
-from diffusearch.diffusion.absorbing import Absorbing
-from diffusearch.diffusion.autoregressive import Autoregressive
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.process import make_process
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.errors import UserError
+from diffusearch.inference.backend import Backend, Floats, RootContext
 from diffusearch.inference.evaluation import Evaluation, PredictedState
 from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.reading import Reader, read_sample
 from diffusearch.inference.roots import Allowed, Roots, given_variables, move_tokens, token_mask
-from diffusearch.model.denoiser import Denoiser, Root
-from diffusearch.model.int8 import int8
-from diffusearch.tokens.batch import masked
+from diffusearch.inference.torch_backend import TorchBackend
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens import layout as layouts
 from diffusearch.tokens.layout import JUDGES, Layout
 from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES
@@ -41,35 +38,34 @@ BATCH = 256  # positions, or states after their moves, in one network call
 
 
 @dataclass(frozen=True)
-class _Context:
-    """Cached inputs of one evaluated position, reused to predict its next states."""
+class EvaluationContext:
+    """One evaluated position among the roots of a network call, reused to predict its next states."""
 
     run: Run
-    given: Tensor  # [batch, given variables]
-    root: Root | None  # under prefix attention: the root's hidden states, keys and values
+    roots: RootContext
     row: int
-
-
-@dataclass(frozen=True)
-class _Look:
-    """One network call on a batch of roots."""
-
-    move_logits: Tensor | None  # [batch, moves], unmasked
-    value_logits: Tensor | None  # [batch, 128]
-    root: Root | None
 
 
 class Run:
     """A network with its recipe."""
 
     def __init__(
-        self, recipe: Recipe, net: Denoiser, fingerprint: str | None = None, version: str | None = None
+        self, recipe: Recipe, network: Backend | Denoiser, fingerprint: str | None = None, version: str | None = None
     ) -> None:
-        self.recipe, self.net = recipe, net.eval()
+        """`network` is a back end, or a denoiser for that of torch."""
+        self.recipe = recipe
+        self.backend = TorchBackend(network, recipe.process) if isinstance(network, Denoiser) else network
         self.fingerprint = fingerprint  # sha256 of the weights' file
         self.version = version  # of packaged weights
-        self.process = make_process(recipe.process.kind, recipe.process.timesteps)
-        self.layout = net.layout
+        model = recipe.model
+        self.layout = layouts.layout(model.paradigm, model.horizon, model.encoding, model.patch)
+
+    @property
+    def net(self) -> Denoiser:
+        """The network of the torch back end."""
+        if not isinstance(self.backend, TorchBackend):
+            raise UserError(f"the run {self.name!r} is computed by {self.backend.name}: choose backend=torch")
+        return self.backend.net
 
     @classmethod
     def load(cls, path: str | Path) -> Run:
@@ -83,7 +79,9 @@ class Run:
 
     def quantised(self) -> Run:
         """The same run with 8-bit weights in its trunk: faster on a CPU, not exact."""
-        return Run(self.recipe, int8(self.net), self.fingerprint, self.version)
+        if not isinstance(self.backend, TorchBackend):
+            raise UserError(f"8-bit weights are torch's, and the run {self.name!r} is computed by {self.backend.name}")
+        return Run(self.recipe, self.backend.quantised(), self.fingerprint, self.version)
 
     @property
     def name(self) -> str:
@@ -112,13 +110,13 @@ class Run:
     @property
     def has_value(self) -> bool:
         """Whether the network values a position by itself."""
-        return self.net.root_value is not None or self.paradigm == "s-v"
+        return self.recipe.model.root_value or self.paradigm == "s-v"
 
     @property
     def predicts_states(self) -> bool:
         """Whether `predict` works: a state follows the first move, and a move can be held fixed (a mask exists)."""
         segments = self.layout.segment("a", 0), self.layout.segment("s", 1)
-        return None not in segments and isinstance(self.process, Absorbing)
+        return None not in segments and self.recipe.process.kind in ("absorbing", "direct")
 
     def trained_layout(self, at_least: int = 1) -> Layout:
         """The layout of the shortest trained horizon >= `at_least`."""
@@ -141,7 +139,7 @@ class Run:
         layout = self.trained_layout()
         for start, part in _parts(boards):
             given = given_variables(part, layout)
-            look = self._look(given, layout, priors)
+            look = self.backend.look(given.numpy(), layout, moves=priors)
             values = [None] * len(part) if look.value_logits is None else _expected(look.value_logits)
             if not priors:
                 out += [Evaluation({}, value) for value in values]
@@ -149,7 +147,7 @@ class Run:
             roots = Roots.of(part, self.layout)
             _refuse_finished(roots)
             assert look.move_logits is not None
-            logits = look.move_logits.double().numpy()
+            logits = look.move_logits.astype(np.float64)
             raw = np.exp(logits - logits.max(1, keepdims=True))
             for row in range(len(part)):
                 own, ids = roots.moves[row], roots.tokens[row]
@@ -159,38 +157,10 @@ class Run:
                     ids = move_tokens(part[row : row + 1], [own], self.layout)[0]
                 powers = np.exp(logits[row, ids] - logits[row, ids].max())
                 shares = dict(zip(own, (powers / powers.sum()).tolist(), strict=True))
-                context = _Context(self, given, look.root, row)
+                context = EvaluationContext(self, look.context, row)
                 out.append(Evaluation(shares, values[row], float(mass), bool(best), context))
         return out
 
-    @torch.inference_mode()
-    def _look(self, given: Tensor, layout: Layout, moves: bool) -> _Look:
-        """The first move's logits and the root's value, in one network call."""
-        net = self.net
-        if isinstance(self.process, Absorbing | Autoregressive):
-            x, root = masked(given, layout), None
-            if net.prefix:
-                root = net.read_root(x, layout)
-            if root is not None and not moves and net.root_value is not None:  # the root does not see the future
-                hidden = root.hidden
-            elif isinstance(self.process, Autoregressive):
-                hidden = net.trunk(net.root_places(x, layout))[0]
-            else:
-                hidden = net.hidden(x, layout, root)
-            value = net.value_logits(hidden, layout) if net.root_value is not None else None
-            if self.paradigm == "s-v":
-                value = net.logits(hidden, layout, tokens=x)["value"][:, 0]
-            action = layout.segment("a", 0) if moves else None
-            logits = None
-            if action is not None:
-                logits = net.logits(hidden, layout, layout.groups_at(action.place), tokens=x)["action"][:, 0]
-            return _Look(logits, value, root)
-        # These processes have no mask: their first step starts from pure noise.
-        one = Decoding(steps=1, legal=False)
-        sample = self.process.sample(net, given, layout, one, torch.Generator().manual_seed(0))
-        return _Look(sample.raw_move_logits, sample.value_logits, None)
-
-    @torch.inference_mode()
     def predict(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
     ) -> list[PredictedState]:
@@ -207,12 +177,11 @@ class Run:
         contexts = self._contexts(boards, evaluations, layout)
         out: list[PredictedState | None] = [None] * len(boards)
         for rows in _by_batch(contexts):
-            first = contexts[rows[0]]
-            index = torch.tensor([contexts[row].row for row in rows])
+            index = np.array([contexts[row].row for row in rows])
             tokens = move_tokens([boards[row] for row in rows], [[moves[row]] for row in rows], layout)
-            root = None if first.root is None else _picked(first.root, index)
-            x, likelihood = self._next_states(first.given[index], torch.tensor(tokens)[:, 0], root, layout)
-            for row, record, one in zip(rows, x.numpy(), likelihood.tolist(), strict=True):
+            played = np.array(tokens, dtype=np.int64)[:, 0]
+            x, likelihood = self.backend.next_states(contexts[rows[0]].roots, index, played, layout)
+            for row, record, one in zip(rows, x, likelihood.tolist(), strict=True):
                 reader = Reader(layout, boards[row])
                 try:
                     out[row] = PredictedState(reader.board(record, 1), log_probability=one)
@@ -220,38 +189,21 @@ class Run:
                     out[row] = PredictedState(None, str(error), reader.squares(record, 1), one)
         return [one for one in out if one is not None]
 
-    def _next_states(self, given: Tensor, moves: Tensor, root: Root | None, layout: Layout) -> tuple[Tensor, Tensor]:
-        """Given variables [n, given variables] and moves [n] -> records [n, variables] with the states after the
-        moves, and the states' log-probabilities [n]."""
-        action, state = layout.segment("a", 0), layout.segment("s", 1)
-        assert action is not None
-        assert state is not None
-        x = masked(given, layout)
-        x[:, action.start] = moves
-        end = state.start + len(layout.encoding.slots)
-        hidden = self.net.hidden(x, layout, root)
-        likelihood = torch.zeros(len(x), dtype=torch.float64)
-        groups = tuple(group for group in layout.groups if group.type not in ("action", "value"))
-        for group, logits in zip(groups, self.net.logits(hidden, layout, groups, tokens=x).values(), strict=True):
-            here = torch.from_numpy(group.variables) < end
-            columns = torch.from_numpy(group.variables)[here]
-            x[:, columns] = logits.argmax(-1)[:, here]
-            likelihood += (logits.amax(-1) - logits.logsumexp(-1))[:, here].sum(-1)
-        return x, likelihood
-
     def _contexts(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], layout: Layout
-    ) -> list[_Context]:
+    ) -> list[EvaluationContext]:
         """The context of each position: from its evaluation if this run made it, else computed here."""
         kept = [one.context if one else None for one in evaluations]
-        out: list[_Context | None] = [c if isinstance(c, _Context) and c.run is self else None for c in kept]
+        out: list[EvaluationContext | None] = [
+            one if isinstance(one, EvaluationContext) and one.run is self else None for one in kept
+        ]
         new = [row for row, context in enumerate(out) if context is None]
         for start in range(0, len(new), BATCH):
             rows = new[start : start + BATCH]
             given = given_variables([boards[row] for row in rows], layout)
-            root = self.net.read_root(given, layout) if self.net.prefix else None
+            roots = self.backend.read_roots(given.numpy(), layout)
             for place, row in enumerate(rows):
-                out[row] = _Context(self, given, root, place)
+                out[row] = EvaluationContext(self, roots, place)
         return [context for context in out if context is not None]
 
     def action_values(self, boards: Sequence[chess.Board]) -> list[dict[chess.Move, float]]:
@@ -267,8 +219,7 @@ class Run:
             given = given_variables([board for _, board, _ in part], self.layout)
             asked = move_tokens([board for _, board, _ in part], [[move] for _, _, move in part], self.layout)
             given[:, action.start] = torch.tensor(asked)[:, 0]
-            with torch.inference_mode():
-                logits = self.net(masked(given, self.layout), self.layout)["value"][:, 0]
+            logits = self.backend.action_values(given.numpy(), self.layout)
             for (row, _, move), value in zip(part, _expected(logits), strict=True):
                 out[row][move] = value
         return out
@@ -315,7 +266,7 @@ class Run:
                 f"shorter: ask for {min(trained)} or more"
             )
         shorter = set(range(1, asked)) - set(trained)
-        if decoding.order == "plies" and shorter and not isinstance(self.process, Autoregressive):
+        if decoding.order == "plies" and shorter and self.recipe.process.kind != "autoregressive":
             raise UserError(
                 f"order 'plies' denoises records of 1 to {asked} plies, and the run {self.name!r} was trained on "
                 f"{_listed(trained)}: choose another order"
@@ -344,26 +295,21 @@ class Run:
         times = decoding.imaginations
         if times > 1:
             given, allowed = given.repeat_interleave(times, 0), allowed.repeat_interleave(times, 0)
-        return self.process.sample(self.net, given, layout, decoding, generator, allowed, film)
+        return self.backend.sample(given, layout, decoding, generator, allowed, film)
 
 
-def _expected(logits: Tensor) -> list[float]:
+def _expected(logits: Floats) -> list[float]:
     """Win probabilities from logits [n, 128] of the value's bins."""
-    found: list[float] = (logits.float().softmax(-1) @ torch.from_numpy(BIN_VALUES)).double().tolist()
+    powers = np.exp(logits - logits.max(1, keepdims=True)).astype(np.float32)
+    found: list[float] = (powers @ BIN_VALUES / powers.sum(1)).astype(np.float64).tolist()
     return found
 
 
-def _picked(root: Root, rows: Tensor) -> Root:
-    """Some rows of the roots, each as often as it is named."""
-    rows = rows.to(root.hidden.device)
-    return Root(root.hidden[rows], [(keys[rows], values[rows]) for keys, values in root.past])
-
-
-def _by_batch(contexts: Sequence[_Context]) -> Iterator[list[int]]:
+def _by_batch(contexts: Sequence[EvaluationContext]) -> Iterator[list[int]]:
     """The rows that were evaluated in the same batch, 256 at a time."""
     groups: dict[int, list[int]] = {}
     for row, context in enumerate(contexts):
-        groups.setdefault(id(context.given), []).append(row)
+        groups.setdefault(id(context.roots), []).append(row)
     for rows in groups.values():
         yield from (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
 

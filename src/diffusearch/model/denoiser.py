@@ -6,55 +6,24 @@ The paper's network is embedding, trunk and tied heads. Two switches add chess t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from diffusearch.errors import UserError
 from diffusearch.model.board_features.attacks import AttackFeatures
+from diffusearch.model.config import ModelConfig
 from diffusearch.model.embedding import Embedding
-from diffusearch.model.heads import HeadKind, Heads, Logits
+from diffusearch.model.heads import Heads, Logits
+from diffusearch.model.heads.drafts import DraftReader
 from diffusearch.model.heads.value import RootValue
 from diffusearch.model.known_states import known_states
 from diffusearch.model.kv_cache import Past
 from diffusearch.model.residual_state import MoveVectors, ResidualState
-from diffusearch.model.trunk import Trunk, TrunkConfig
-from diffusearch.ranges import Range
+from diffusearch.model.rows import is_slotted
+from diffusearch.model.trunk import Trunk
 from diffusearch.tokens.layout import Group, Layout, layout
-
-
-@dataclass(frozen=True)
-class ModelConfig:
-    """The network. Defaults are the paper's."""
-
-    # what a record holds (paper, section 3.1)
-    paradigm: Literal["s-a", "s-v", "sa-v", "s-aa", "s-asa", "s-ass", "s-avav", "s-avsav"] = "s-asa"
-    horizon: Annotated[int, Range(low=1, high=256)] = 4  # h: actions in a record (paper: 4)
-    encoding: Literal["paper", "compact"] = "paper"  # 77 characters, or the board from the side of the root's mover
-    patch: Literal[1, 2, 4, 8] = 1  # squares in a place: 1 (paper), 2, 4 (2x2) or 8 (a rank)
-    head: HeadKind = "vocabulary"  # "vocabulary" (paper), "typed" or "squares" (source x target): model/heads
-    head_width: Annotated[int, Range(low=1, high=4096)] = 64  # of the source and target vectors of head = "squares"
-    board_features: bool = False  # attack features, policy skip, king exposure (model/board_features; compact encoding)
-    feature_width: Annotated[int, Range(low=1, high=4096)] = 32  # of the attack features of a square
-    root_value: bool = False  # an auxiliary head for the value of the root
-    residual_state: bool = False  # predicted states start from the state before (residual_state.py; prefix attention)
-    trunk: TrunkConfig = field(default_factory=TrunkConfig)
-
-    def check(self) -> None:
-        """Refuse values that do not go together."""
-        if self.head == "vocabulary" and self.patch != 1:
-            raise UserError(f"head = 'vocabulary' needs patch = 1, not {self.patch}: use 'typed' or 'squares'")
-        if self.board_features and self.encoding != "compact":
-            raise UserError(f"board_features = true needs encoding = 'compact', not {self.encoding!r}")
-        if self.residual_state and self.trunk.attention != "prefix":
-            raise UserError(f"residual_state = true needs attention = 'prefix', not {self.trunk.attention!r}")
-        if self.trunk.width % (2 * self.trunk.heads):
-            raise UserError(
-                f"width {self.trunk.width} cannot be split evenly over {self.trunk.heads} heads: "
-                f"use a multiple of {2 * self.trunk.heads}"
-            )
 
 
 @dataclass(frozen=True)
@@ -82,7 +51,7 @@ class Denoiser(nn.Module):
         self.embedding = Embedding(
             self.layout,
             width,
-            slotted=config.head != "vocabulary" and (config.encoding == "compact" or config.patch > 1),
+            slotted=is_slotted(config),
             learned_positions=config.trunk.positions == "learned",
             added={"action": MoveVectors(width)} if config.residual_state and acts else {},
         )
@@ -99,7 +68,16 @@ class Denoiser(nn.Module):
             residual_state=config.residual_state,
         )
         self.root_value = RootValue(width) if config.root_value else None
-        self.residual_state = ResidualState(self.layout, width) if config.residual_state else None
+        self.residual_state = (
+            ResidualState(self.layout, width, after_move=config.copy_gates == "after-move")
+            if config.residual_state
+            else None
+        )
+        self.self_conditioning = nn.Linear(width, width) if config.self_conditioning else None
+        if self.self_conditioning is not None:  # at the start, the estimate changes nothing
+            nn.init.zeros_(self.self_conditioning.weight)
+            nn.init.zeros_(self.self_conditioning.bias)
+        self.draft_reader = DraftReader(self.layout, width) if config.draft_reader else None
         self.shift = int(config.trunk.attention == "causal")
 
     @property
@@ -122,11 +100,20 @@ class Denoiser(nn.Module):
             return self._with_attacks(self.embedding(tokens, layout), tokens)
         return self._with_states(self.embedding(tokens, layout, layout.given_places), tokens, root, layout)
 
-    def hidden(self, tokens: Tensor, layout: Layout, root: Root | None = None) -> Tensor:
-        """Hidden states [batch, places, width] of a whole record."""
+    def hidden(
+        self, tokens: Tensor, layout: Layout, root: Root | None = None, estimate: Tensor | None = None
+    ) -> Tensor:
+        """Hidden states [batch, places, width] of a whole record.
+
+        `estimate` [batch, variables] is the last prediction of the record, for a model with self-conditioning.
+        """
         if self.prefix and root is None:
             root = self.read_root(tokens, layout)
-        return self._whole(self.start(tokens, layout, root), root)
+        start = self.start(tokens, layout, root)
+        if self.self_conditioning is not None and estimate is not None:
+            read = self.self_conditioning(self.embedding(estimate, layout, layout.given_places))
+            start = torch.cat([start[:, : start.shape[1] - read.shape[1]], start[:, -read.shape[1] :] + read], dim=1)
+        return self._whole(start, root)
 
     def hidden_of_vectors(self, vectors: Tensor, layout: Layout, tokens: Tensor) -> Tensor:
         """The same from vectors of variables [batch, variables, width].

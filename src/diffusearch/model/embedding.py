@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from diffusearch.model.rows import TableRows
 from diffusearch.model.tables import sum_rows
 from diffusearch.tokens.layout import Layout
 
@@ -30,26 +31,16 @@ class Embedding(nn.Module):
         added: Mapping[str, nn.Module] | None = None,
     ) -> None:
         super().__init__()
-        self.layout, self.slotted = layout, slotted
-        self.rows: dict[object, int] = {}  # kind of variable -> its first row
-        total = 0
-        for variable in range(layout.variables):
-            kind = self._kind(layout, variable)
-            if kind not in self.rows:
-                self.rows[kind] = total
-                total += int(layout.sizes[variable]) + 1  # the last row is the mask
-        self.padding = total  # a row of zeros for places that carry fewer variables than others
-        self.table = nn.Parameter(torch.randn(total + 1, width) * 0.02)
+        self.layout = layout
+        self.table_rows = TableRows(layout, slotted)
+        self.rows, self.padding = self.table_rows.first, self.table_rows.padding
+        self.table = nn.Parameter(torch.randn(self.padding + 1, width) * 0.02)
         with torch.no_grad():
             self.table[self.padding] = 0.0
         self.places = nn.Parameter(torch.randn(layout.places, width) * 0.02) if learned_positions else None
         self.added = nn.ModuleDict(added or {})
         self._indices: dict[int, tuple[Tensor, Tensor]] = {}
         self._kept: tuple[object, Tensor] | None = None  # the vocabulary in play, and the weights it was made from
-
-    def _kind(self, layout: Layout, variable: int) -> object:
-        segment = next(s for s in reversed(layout.segments) if s.start <= variable)
-        return variable - segment.start if self.slotted and segment.kind == "s" else layout.types[variable]
 
     def vocabulary(self) -> Tensor:
         """All token vectors [rows, width]. Without gradients they are computed once and kept until weights change."""
@@ -78,14 +69,9 @@ class Embedding(nn.Module):
     def indices(self, layout: Layout) -> tuple[Tensor, Tensor]:
         """The first row of each variable [variables], and the variables of each place [places, k] (padded with -1)."""
         if layout.horizon not in self._indices:
-            carried: list[list[int]] = [[] for _ in range(layout.places)]
-            for variable, place in enumerate(layout.place_of):
-                carried[int(place)].append(variable)
-            most = max(len(c) for c in carried)
+            rows, carried = self.table_rows.indices(layout)
             with torch.inference_mode(False):  # training uses the same indices
-                base = torch.tensor([self.rows[self._kind(layout, v)] for v in range(layout.variables)])
-                patches = torch.tensor([c + [-1] * (most - len(c)) for c in carried])
-            self._indices[layout.horizon] = (base, patches)
+                self._indices[layout.horizon] = (torch.from_numpy(rows), torch.from_numpy(carried))
         base, patches = self._indices[layout.horizon]
         if base.device != self.table.device:
             base, patches = base.to(self.table.device), patches.to(self.table.device)

@@ -5,7 +5,9 @@ learning to copy. Here the copy is built in, and the network learns the changes.
 previous state of a predicted state is the last known state of the record, as it would be if nothing had moved
 (known_states.py). These parts use it:
     copy gates      add to the state logits: one gate to the previous token of a square, the other to the piece that
-                    moves. Their initial values apply the move: the source square is empty, the target has the piece
+                    moves. Their initial values apply the move: the source square is empty, the target has the piece.
+                    While the move is noised, "unchanged" is right for most squares and the surest token of the record;
+                    `copy_gates = "after-move"` keeps the gates shut until the move is visible
     castling table  adds to the castling logits: which rights are lost when a move leaves or reaches a square
     places          the input of a predicted state's places is a sum of linear maps: `recall` of the previous tokens,
                     `carry` of the hidden states at the same places of the root, `follow` of the last move's place
@@ -18,20 +20,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from diffusearch.model.config import LEARNING_RATE_MULTIPLIER
 from diffusearch.model.embedding import Embedding
 from diffusearch.model.known_states import known_states
-from diffusearch.model.tables import LEARNING_RATE_MULTIPLIER
+from diffusearch.model.rows import UNKNOWN, slots_of_moves
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout
 
 NEITHER, SOURCE, TARGET = range(3)
 
-_UNKNOWN = 13  # after the 13 codes of a square: the move is noised, or the game is over
 _NOTHING = 1 << 20  # beyond every vocabulary: nothing is copied
 _SQUARES = 65  # the last one: no square, because the move is noised or the game is over
 
@@ -44,10 +45,13 @@ class Copies:
     gates: Tensor  # [batch, variables, 2] what the gates of these two start from
     source: Tensor  # [batch, variables] the slot of the move's source square,
     target: Tensor  # and of its target square; beyond the last slot: unknown
+    open: Tensor | None = None  # [batch, variables] bool: whether the gates count; None: all do
 
     def logits(self, gates: Tensor, variables: Tensor, size: int) -> Tensor:
         """Gates [batch, n, 2] of some variables [n] -> logits [batch, n, size]: each gate at the token it copies."""
         gates = (gates + self.gates[:, variables]).to(gates.dtype)
+        if self.open is not None:
+            gates = gates * self.open[:, variables, None]
         copied = self.tokens[:, variables].clamp(max=size)  # the last column takes what is not known
         return gates.new_zeros(*gates.shape[:2], size + 1).scatter_add(-1, copied, gates)[..., :-1]
 
@@ -98,25 +102,23 @@ class MoveVectors(nn.Module):
 class ResidualState(nn.Module):
     """The starting vectors of the future's places, and what the heads can copy."""
 
-    def __init__(self, layout: Layout, width: int) -> None:
+    def __init__(self, layout: Layout, width: int, *, after_move: bool = False) -> None:
+        """`after_move`: copy gates open only where the move that leads to the state is visible."""
         super().__init__()
+        self.after_move = after_move
         self.carry, self.follow, self.recall = (nn.Linear(width, width) for _ in range(3))
         nn.init.normal_(self.carry.weight, std=0.02)  # hidden states are large, embeddings small
         nn.init.eye_(self.follow.weight)
         nn.init.eye_(self.recall.weight)
         # the pieces on a move's source and target squares; as large as the vectors of the squares
-        self.pieces = nn.Parameter(torch.randn(2 * (_UNKNOWN + 1), width) * 0.25)
+        self.pieces = nn.Parameter(torch.randn(2 * (UNKNOWN + 1), width) * 0.25)
         # what the gates start from on other squares, on the source and on the target square of the move
         self.touched = nn.Parameter(torch.tensor([[0.0, 0.0], [-12.0, 0.0], [-12.0, 12.0]]))
-        slot_of_square = np.argsort(layout.encoding.squares)
-        none = [len(layout.encoding.slots)] * (moves.VOCABULARY + 1 - len(moves.SOURCE))  # the game is over; the mask
         self.source: Tensor
         self.target: Tensor
         self.promotes: Tensor  # by how much the code of a promoted pawn grows
-        self.register_buffer("source", torch.tensor([*slot_of_square[moves.SOURCE], *none]), persistent=False)
-        self.register_buffer("target", torch.tensor([*slot_of_square[moves.TARGET], *none]), persistent=False)
-        promotes = np.pad(moves.PROMOTION, (0, len(none)))
-        self.register_buffer("promotes", torch.from_numpy(promotes), persistent=False)
+        for name, array in zip(("source", "target", "promotes"), slots_of_moves(layout), strict=True):
+            self.register_buffer(name, torch.from_numpy(array), persistent=False)
 
     def forward(self, places: Tensor, tokens: Tensor, root: Tensor, layout: Layout, embedding: Embedding) -> Tensor:
         """Embedded places [batch, future places, width] and the root's hidden states -> the trunk's input."""
@@ -145,6 +147,7 @@ class ResidualState(nn.Module):
         slots, shape = before[0].shape[1], (tokens.shape[0], layout.variables)
         stays, arrives = tokens.new_zeros(shape), tokens.new_full(shape, _NOTHING)
         touched, source, target = (tokens.new_full(shape, fill) for fill in (NEITHER, slots, slots))
+        visible = torch.ones(shape, dtype=torch.bool, device=tokens.device) if self.after_move else None
         for segment in layout.segments:
             if segment.kind != "s":
                 continue
@@ -160,14 +163,16 @@ class ResidualState(nn.Module):
                 marks.scatter_(1, left[:, None], SOURCE).scatter_(1, reached[:, None], TARGET)
                 touched[:, here] = marks[:, :-1]
                 source[:, here], target[:, here] = left[:, None], reached[:, None]
-        return Copies(torch.stack([stays, arrives], -1), F.embedding(touched, self.touched), source, target)
+                if visible is not None:
+                    visible[:, here] = (played < moves.VOCABULARY)[:, None]
+        return Copies(torch.stack([stays, arrives], -1), F.embedding(touched, self.touched), source, target, visible)
 
     def _pieces(self, move: Tensor, state: Tensor) -> Tensor:
         """Moves [batch] in states [batch, slots] -> vectors [batch, width] of the pieces on their squares."""
         source, target = (_on(state, slots[move]) for slots in (self.source, self.target))
-        return self.pieces[source] + self.pieces[_UNKNOWN + 1 + target]
+        return self.pieces[source] + self.pieces[UNKNOWN + 1 + target]
 
 
 def _on(state: Tensor, slots: Tensor) -> Tensor:
     """The codes [batch] on one slot each [batch] of states [batch, slots]; beyond the last slot: unknown."""
-    return F.pad(state, (0, 1), value=_UNKNOWN).gather(1, slots[:, None])[:, 0]
+    return F.pad(state, (0, 1), value=UNKNOWN).gather(1, slots[:, None])[:, 0]

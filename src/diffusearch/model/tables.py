@@ -1,14 +1,10 @@
-"""Lookup tables: the sum of several rows, and the learning-rate multiplier of small tables."""
+"""Lookup tables: the sum of several rows."""
 
 from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-
-# Adam moves every number by about the same step. A table with few numbers and large effects (a logit of -12 for a move
-# into check) needs larger steps: its numbers are multiplied by this factor where they are used.
-LEARNING_RATE_MULTIPLIER = 30.0
 
 
 def sum_rows(rows: Tensor, table: Tensor, ignored: int | None = None) -> Tensor:

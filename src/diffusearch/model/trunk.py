@@ -9,29 +9,13 @@ attention masks later places.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Annotated, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from diffusearch.model.config import TrunkConfig
 from diffusearch.model.kv_cache import KeysValues, LayerCache, Past
-from diffusearch.ranges import Range
-
-
-@dataclass(frozen=True)
-class TrunkConfig:
-    """The shape of the trunk; defaults are the paper's (8 layers, GPT-2 style, 7M parameters)."""
-
-    layers: Annotated[int, Range(low=1, high=128)] = 8
-    width: Annotated[int, Range(low=1, high=16384)] = 256
-    heads: Annotated[int, Range(low=1, high=256)] = 8
-    dropout: Annotated[float, Range(low=0, below=1)] = (
-        0.1  # of block outputs; none in attention: it forbids fused kernels
-    )
-    attention: Literal["full", "prefix", "causal"] = "full"
-    positions: Literal["learned", "rope"] = "learned"  # a vector for each place (paper), or rotary
 
 
 class Attention(nn.Module):

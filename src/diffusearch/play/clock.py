@@ -157,6 +157,10 @@ class Speed:
             return None
         return self._mean(calls, evaluations) * (1.0 + self.DEVIATIONS * self.deviation)
 
+    def expected(self, calls: int, evaluations: int) -> float:
+        """Seconds of a decision on average, 0 while nothing was measured."""
+        return 0.0 if self.figures is None else self._mean(calls, evaluations)
+
     def relax(self) -> None:
         """Lower both figures, when an old measurement kept us from taking a new one."""
         if self.figures is not None:

@@ -34,10 +34,13 @@ class ExpectedLine:
 
 
 def fallback_move(board: chess.Board, moves: tuple[chess.Move, ...], expected: ExpectedLine, seed: int) -> Decision:
-    """The expected move if there is one, else that of the greedy player; `moves` are the allowed ones, () = all."""
+    """The expected move if there is one, else that of the greedy player; `moves` are the allowed ones, () = all.
+
+    A timer calls this while the worker thread still reads `board`: the greedy player makes its moves on a copy.
+    """
     from diffusearch.agents.simple import GreedyMaterialAgent  # here, because it imports numpy
 
     line = expected.rest(board)
     if line and (not moves or line[0] in moves):
         return Decision(line[0], {line[0]: 1.0}, line)
-    return GreedyMaterialAgent(seed=seed).play(board, Limits(moves=moves))
+    return GreedyMaterialAgent(seed=seed).play(board.copy(), Limits(moves=moves))

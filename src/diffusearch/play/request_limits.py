@@ -31,9 +31,6 @@ class RequestLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if foreign(scope):
-            await _refuse(send, 403, "Requests from other sites are refused; open the page of this server instead.")
-            return
         try:
             messages = await asyncio.wait_for(_whole_body(receive), self._seconds)
         except TimeoutError:
@@ -41,6 +38,9 @@ class RequestLimits:
             return
         if messages is None:
             await _refuse(send, 413, f"The request is longer than {MAX_BODY} bytes; send less.")
+            return
+        if foreign(scope):  # after its body, or closing the connection could take the answer with it
+            await _refuse(send, 403, "Requests from other sites are refused; open the page of this server instead.")
             return
 
         async def replayed() -> Message:

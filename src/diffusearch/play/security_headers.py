@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,16 +34,16 @@ HEADERS = {
 
 
 class SecurityHeaders:
-    """Adds the headers to every answer."""
+    """Adds the headers to every answer; `others` come on top of them."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, others: Mapping[str, str] | None = None) -> None:
+        self._app, self._headers = app, HEADERS | dict(others or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in self._headers.items():
                     headers[name] = value
                 headers.setdefault("cache-control", "no-store" if scope["path"].startswith("/api") else "no-cache")
             await send(message)

@@ -45,7 +45,7 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list
     if exhibit.remark:
         lines.append(exhibit.remark)
     lines += [f"measures {', '.join(exhibit.metrics)}; {len(exhibit.rows)} rows:"]
-    lines += [f"  {row.label.format(scale=setting.scale)}: {row.agent}" for row in exhibit.rows]
+    lines += [f"  {setting.shown(row.label)}: {row.agent}" for row in exhibit.rows]
     lines += [f"{len(exhibit.runs)} runs below {setting.runs}:"]
     rates: dict[tuple[object, ...], float] = {}
     total, guessed = 0.0, False
@@ -82,7 +82,7 @@ def cost_of(run: PlannedRun, recipe: Recipe, rate: float, setting: Setting) -> C
     if not recipe.optimiser.steps:
         paths = [Path(source.path) for source in recipe.data.sources]
         guessed = not paths or not all(path.exists() for path in paths)
-        count = PAPER_RECORDS[setting.scale] if guessed else sum(_rows(path) for path in paths)
+        count = PAPER_RECORDS[setting.scale.paper] if guessed else sum(_rows(path) for path in paths)
         count *= ACTIONS if recipe.model.paradigm == "sa-v" else 1
     return Cost(total_steps(recipe.optimiser, count) * recipe.optimiser.batch, rate, guessed)
 

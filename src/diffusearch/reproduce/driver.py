@@ -30,7 +30,7 @@ def make(exhibit: Exhibit, setting: Setting, say: Say = lambda line: None) -> Ma
     made = Made()
     ready: dict[str, str] = {}  # label -> agent's text
     for one in exhibit.rows:
-        label = one.label.format(scale=setting.scale)
+        label = setting.shown(one.label)
         if setting.train:
             for run in one.runs:
                 _train(run, setting, say)

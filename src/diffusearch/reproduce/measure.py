@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from diffusearch.evaluation.row_log import RowLog, agent_digest
 from diffusearch.evaluation.session import finish, progress_bar, recipe_of, recipes_of
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.plan import Setting
+from diffusearch.search.mcts.node import Node
 
 LATENCY_ROWS = 100  # positions timed one at a time
 
@@ -37,7 +39,7 @@ def measure_row(exhibit: Exhibit, label: str, text: str, setting: Setting, made:
             if metric in ("elo", "cases"):
                 continue  # all rows together: tournament, draw_cases
             log = _log(metric, label, player, setting)
-            figures, files = _figures(metric, player, setting, log)
+            figures, files = metric_figures(metric, player, setting, log)
             made.results[label][metric], _ = finish(
                 metric,
                 figures,
@@ -60,7 +62,9 @@ def _log(metric: str, label: str, player: Agent, setting: Setting) -> RowLog | N
     return RowLog(setting.out / "rows" / name, metric, player)
 
 
-def _figures(metric: str, player: Agent, setting: Setting, log: RowLog | None) -> tuple[dict[str, Any], list[Path]]:
+def metric_figures(
+    metric: str, player: Agent, setting: Setting, log: RowLog | None
+) -> tuple[dict[str, Any], list[Path]]:
     from diffusearch.data.labelled import labelled_files
     from diffusearch.evaluation.actions import action_accuracy
     from diffusearch.evaluation.future_quality import future_quality
@@ -78,7 +82,9 @@ def _figures(metric: str, player: Agent, setting: Setting, log: RowLog | None) -
     positions = read_positions(setting.actions, limit, skip=setting.skip_actions)
     with progress_bar(metric, len(positions)) as progress:
         if metric == "latency":
-            figures = latency(player, positions, progress=progress)
+            depths = Depths(player, progress)
+            figures = latency(player, positions, progress=depths.note)
+            figures["mean_depth"] = depths.mean
             figures["rows"] = [{"agent": player.name, **figures}]
         elif metric == "futures":
             figures = future_quality(player, positions, progress=progress)
@@ -87,7 +93,39 @@ def _figures(metric: str, player: Agent, setting: Setting, log: RowLog | None) -
     return figures, labelled_files(setting.actions)
 
 
-def tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
+class Depths:
+    """The mean depth of a tree search, over all simulations of all decisions; nothing for other agents."""
+
+    def __init__(self, player: Agent, progress: Callable[[int], None]) -> None:
+        self._player, self._progress = player, progress
+        self._depths: list[float] = []
+
+    def note(self, done: int) -> None:
+        """Look at the tree of the last decision."""
+        self._progress(done)
+        tree = getattr(getattr(self._player, "planner", None), "tree", None)
+        if tree is not None and tree.root.sum_visits:
+            self._depths.append(mean_depth(tree.root))
+
+    @property
+    def mean(self) -> float | None:
+        return sum(self._depths) / len(self._depths) if self._depths else None
+
+
+def mean_depth(root: Node) -> float:
+    """Plies of a simulation on average: each visits one edge for every ply, and one of the root's."""
+    visits, seen, waiting = 0, {id(root)}, [root]
+    while waiting:
+        node = waiting.pop()
+        visits += node.sum_visits
+        for child in node.children if node.expanded else ():
+            if child is not None and id(child) not in seen:
+                seen.add(id(child))
+                waiting.append(child)
+    return visits / root.sum_visits
+
+
+def tournament(ready: dict[str, str], setting: Setting, made: Made, *, processes: int = 1, ray: bool = False) -> None:
     """Rate the rows by games of each against each; `ready` has the agents' texts by label."""
     from diffusearch.evaluation import crosstable
     from diffusearch.evaluation import tournament as event
@@ -100,7 +138,9 @@ def tournament(ready: dict[str, str], setting: Setting, made: Made) -> None:
     fixtures = event.schedule(event.pairings(names), setting.games, len(book))
     folder = setting.out / "tournament"
     with progress_bar("games", len(fixtures)) as progress:
-        played = event.play_tournament(fixtures, book, rules, folder, recipes=recipes, progress=progress)
+        played = event.play_tournament(
+            fixtures, book, rules, folder, processes=processes, ray=ray, recipes=recipes, progress=progress
+        )
     _, figures = event.figures(played, names, rules)
     files = [folder / "games.pgn"]
     result, path = finish("tournament", figures, recipes=recipes, files=files, seed=0, out=folder / "tournament.json")

@@ -23,9 +23,7 @@ def write_page(exhibit: Exhibit, made: Made, setting: Setting) -> Path:
     if columns:
         head = ["agent", *(f"{metric}{' %' if metric in ('actions', 'puzzles') else ''}" for metric in columns)]
         head += [f"paper: {metric}" for metric in columns if metric != "latency"]
-        parts.append(
-            table(head, [_line(row.label.format(scale=setting.scale), columns, made, name) for row in exhibit.rows])
-        )
+        parts.append(table(head, [_line(row.label, columns, made, name, setting) for row in exhibit.rows]))
     for label, results in made.results.items():
         if "futures" in results:
             parts += [f"{label}:", futures_table(results["futures"])]
@@ -40,10 +38,11 @@ def write_page(exhibit: Exhibit, made: Made, setting: Setting) -> Path:
     return page
 
 
-def _line(label: str, columns: list[str], made: Made, name: str) -> list[str]:
+def _line(raw: str, columns: list[str], made: Made, name: str, setting: Setting) -> list[str]:
+    label = setting.shown(raw)
     results = made.results.get(label, {})
     ours = [_cell(metric, results.get(metric)) for metric in columns]
-    papers = [paper_figure(name, label, metric) for metric in columns if metric != "latency"]
+    papers = [paper_figure(name, setting.in_paper(raw), metric) for metric in columns if metric != "latency"]
     return [label, *ours, *("-" if figure is None else f"{figure:g}" for figure in papers)]
 
 
@@ -59,7 +58,7 @@ def _cell(metric: str, result: dict[str, Any] | None) -> str:
 
 def _pairs(exhibit: Exhibit, made: Made, setting: Setting) -> str:
     """Each row against the reference on the same positions."""
-    reference = exhibit.reference.format(scale=setting.scale)
+    reference = setting.shown(exhibit.reference)
     if reference not in made.rows or len(made.rows) < 2:
         return ""
     results = []
@@ -74,8 +73,8 @@ def _pictures(exhibit: Exhibit, made: Made, setting: Setting, name: str) -> list
     if not shown:
         return []
     drawn: dict[str, bytes] = {}
-    rows = {row.label.format(scale=setting.scale): row for row in exhibit.rows}
-    papers = {label: paper_figure(name, label, "actions") for label in rows}
+    rows = {setting.shown(row.label): row for row in exhibit.rows}
+    papers = {label: paper_figure(name, setting.in_paper(row.label), "actions") for label, row in rows.items()}
     points = {label: (rows[label].series, rows[label].x) for label in shown if rows[label].series}
     if points:
         every = {label: (row.series, row.x) for label, row in rows.items() if row.series}

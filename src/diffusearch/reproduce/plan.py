@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from diffusearch.errors import UserError
+from diffusearch.reproduce.scales import SCALES, Scale
 
 if TYPE_CHECKING:
     from diffusearch.training.recipe import Recipe
@@ -32,7 +33,7 @@ class Setting:
     runs: Path
     out: Path
     labels: Path = Path("labels")  # folder of the labelled sets that rows name
-    scale: str = "10k"  # the paper's rows to compare with
+    scale: Scale = SCALES["10k"]
     recipe: str | Path = "paper-10k"  # the base recipe: a name or a file
     settings: tuple[str, ...] = ()  # changes of every run, e.g. to make it small
     actions: Path | None = None  # labelled test positions
@@ -44,6 +45,14 @@ class Setting:
     games: int = 400  # of each pairing
     train: bool = False
     cases: int = 4  # pictures
+
+    def shown(self, label: str) -> str:
+        """A row's label with the number of training games."""
+        return label.format(scale=self.scale.words)
+
+    def in_paper(self, label: str) -> str:
+        """The same as the paper's table has it."""
+        return label.format(scale=self.scale.paper)
 
 
 class Stage(Enum):

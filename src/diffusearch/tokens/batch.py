@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,14 @@ class Batch:
     legal: Tensor  # [batch, moves + 1] bool: the root's legal moves in the layout's frame
     value: Tensor  # [batch] int64: bin of the root's value, -1 if unknown
     random_move: Tensor  # [batch] bool: the first move is random, and only the state after it is a target
+    # [batch, K] first moves that the oracle scored, NONE fills up; K = 0 where no record has any
+    scored_moves: Tensor = field(default_factory=lambda: torch.zeros((0, 0), dtype=torch.int64))
+    scored_wins: Tensor = field(default_factory=lambda: torch.zeros((0, 0)))  # [batch, K] win probability after each
 
     def truncated(self, layout: Layout) -> Batch:
         """The same records in the layout of a shorter horizon."""
         end = layout.variables
-        return Batch(self.tokens[:, :end], self.known[:, :end], self.legal, self.value, self.random_move)
+        return replace(self, tokens=self.tokens[:, :end], known=self.known[:, :end])
 
 
 def tokenise(arrays: dict[str, npt.NDArray[Any]], layout: Layout) -> Batch:
@@ -60,12 +63,17 @@ def tokenise(arrays: dict[str, npt.NDArray[Any]], layout: Layout) -> Batch:
     if not encoding.turned:
         legal = np.where(black[:, None], legal[:, moves.TURN], legal)
     value = arrays["values"][:, 0].astype(np.int64)
+    scored = arrays.get("scored_moves", np.zeros((count, 0))).astype(np.int64)
+    if not encoding.turned:
+        scored = np.where(black[:, None], moves.TURN[scored], scored)
     return Batch(
         torch.from_numpy(tokens),
         torch.from_numpy(known),
         torch.from_numpy(legal),
         torch.from_numpy(np.where(value == UNKNOWN, -1, value)),
         torch.from_numpy(arrays.get("random_move", np.zeros(count, dtype=bool))),
+        torch.from_numpy(scored),
+        torch.from_numpy(arrays.get("scored_wins", np.zeros((count, 0))).astype(np.float32)),
     )
 
 

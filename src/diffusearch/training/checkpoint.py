@@ -22,7 +22,8 @@ from torch import Tensor, nn
 
 from diffusearch.errors import UserError
 from diffusearch.files import put_in_place, temporary_for
-from diffusearch.model.denoiser import Denoiser, ModelConfig
+from diffusearch.model.config import ModelConfig
+from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.muon import Muon
 
 FORMAT = "diffusearch-1"
@@ -34,12 +35,25 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, object
     contiguous = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     try:
         save_file(contiguous, temporary, metadata={"format": FORMAT, "about": json.dumps(about)})
+        _sort_metadata(temporary)
         put_in_place(temporary, path)
     except (OSError, SafetensorError) as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise UserError(f"{path} cannot be written ({reason}): free some space or choose another folder") from None
+
+
+def _sort_metadata(path: Path) -> None:
+    """The same tensors and facts give the same bytes: safetensors writes the metadata in an order of chance."""
+    with path.open("r+b") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+        header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+        text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode().ljust(size)
+        if len(text) == size:  # the offsets of the tensors stay
+            file.seek(8)
+            file.write(text)
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, object]]:

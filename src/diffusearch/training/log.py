@@ -14,6 +14,7 @@ from typing import Any
 
 from diffusearch.diffusion.loss import Losses
 from diffusearch.errors import UserError
+from diffusearch.files import write_whole
 
 _EVERY = 10.0  # seconds between lines
 _COLUMNS = ("step", "loss", "move acc.", "rate", "records/s", "time left")
@@ -64,6 +65,15 @@ class Log:
         self._headed = False
         self._board: Any = None  # TensorBoard's writer, from the first figures on
         self._wants_board = True
+        if self.path.is_file():
+            self._forget_after(start)
+
+    def _forget_after(self, start: int) -> None:
+        """Drop the lines of steps that are done again: a killed run may have logged more than its checkpoint knows."""
+        lines = self.path.read_bytes().splitlines(keepends=True)
+        kept = [line for line in lines if not (step := line.split(b",")[0]).isdigit() or int(step) <= start]
+        if len(kept) < len(lines):
+            write_whole(self.path, b"".join(kept))
 
     def add(self, report: Report, step: int, batch: int) -> None:
         """Add a step's report; there is a line every ten seconds and after the last step."""

@@ -14,14 +14,14 @@ from typing import Annotated, Any, Literal
 import tomli_w
 
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.loss import LossConfig
+from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.errors import UserError
-from diffusearch.model.denoiser import ModelConfig
-from diffusearch.ranges import Range
+from diffusearch.model.config import ModelConfig
+from diffusearch.ranges import Range, Weight
 from diffusearch.tokens.layout import JUDGES, PARADIGMS
 from diffusearch.training.building import build
 from diffusearch.training.recipe_file import read_recipe_file
-from diffusearch.training.tables import DataConfig, OptimiserConfig, ProcessConfig, WatchConfig, Weight
+from diffusearch.training.tables import DataConfig, OptimiserConfig, ProcessConfig, WatchConfig
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class Recipe:
     bf16: Literal["auto", "on", "off"] = "auto"  # "auto": where the hardware computes it
     threads: Annotated[int, Range(low=0, high=4096)] = 0  # CPU threads; 0: torch's choice
     start: str = ""  # a run whose weights are the starting point (same shapes; the horizon may be longer)
-    horizons: tuple[Weight, ...] = ()  # shares of batches with h = 1, 2, ...; empty: always the model's h
+    horizons: tuple[Weight, ...] = ()  # shares of records with h = 1, 2, ...; empty: always the model's h
+    horizons_by: Literal["batch", "record"] = "batch"  # whether h is drawn for a whole batch or for each record (paper)
     model: ModelConfig = field(default_factory=ModelConfig)
     process: ProcessConfig = field(default_factory=ProcessConfig)
     decoding: Decoding = field(default_factory=Decoding)  # how agent `diffusearch` decodes the run
@@ -90,7 +91,7 @@ def differs(recipe: Recipe, folder: Path) -> str | None:
     if not (folder / "recipe.toml").is_file():
         return None
     other = load_recipe(folder / "recipe.toml")
-    for name in ("model", "process", "loss", "data", "horizons"):
+    for name in ("model", "process", "loss", "data", "horizons", "horizons_by"):
         ours, theirs = getattr(recipe, name), getattr(other, name)
         if name == "data":
             ours, theirs = (dataclasses.replace(data, cache="") for data in (ours, theirs))

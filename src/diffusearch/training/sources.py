@@ -28,7 +28,9 @@ def open_sources(recipe: Recipe, say: Say) -> tuple[list[Records], Records | Non
     if not data.sources:
         raise UserError(f"the recipe {recipe.name!r} names no data: give data.sources a path")
     by_action = recipe.model.paradigm == "sa-v"
-    records = [records_of(Path(s.path), horizon, "train", data.cache, by_action, say, s.ply) for s in data.sources]
+    records = [
+        records_of(Path(s.path), horizon, "train", data.cache, by_action, say, s.ply, s.games) for s in data.sources
+    ]
     if data.held_out:
         held_out = HeldOut(board for path in data.held_out for board in boards_in(path))
         spared = [held_out.spared_by(one) for one in records]
@@ -59,16 +61,18 @@ def _validation(recipe: Recipe, by_action: bool, say: Say) -> Records | None:
 
 
 def records_of(
-    path: Path, horizon: int, split: str | None, cache: str, by_action: bool, say: Say, ply: int = 0
+    path: Path, horizon: int, split: str | None, cache: str, by_action: bool, say: Say, ply: int = 0, games: int = 0
 ) -> Records:
-    """The records of a labelled set (one split or, for None, all rows), replayed on first use; or a records folder."""
+    """The records of a labelled set (one split or, for None, all rows), replayed on first use; or a records folder.
+
+    `games` above 0: only those of the first so many games of the split.
+    """
     if ply < 0 or (ply and by_action):
         raise UserError(f"{path} cannot begin at ply {ply}: a line has plies from 0 on, and scored actions only ply 0")
     if _holds_records(path):
-        if ply:
-            raise UserError(
-                f"{path} holds records, which begin where they begin: give the labelled set with ply = {ply}"
-            )
+        if ply or games:
+            chosen = f"ply = {ply}" if ply else f"games = {games}"
+            raise UserError(f"{path} holds records, not games with their lines: give the labelled set with {chosen}")
         records = Records(path)
         if records.horizon < horizon:
             raise UserError(f"{path} has horizon {records.horizon}, the model needs {horizon}: make it anew")
@@ -76,6 +80,7 @@ def records_of(
     fingerprint = _fingerprint(path)
     rows = split or "all"
     name = f"records-h{horizon}-{rows}" + ("-actions" if by_action else "") + (f"-ply{ply}" if ply else "")
+    name += f"-games{games}" if games else ""
     scored = 0 if by_action or ply else scored_moves(path)
     name += f"-scored{scored}" if scored else ""
     home = Path(cache) / fingerprint[:12] if cache else path if path.is_dir() else path.with_suffix(".records")
@@ -92,9 +97,12 @@ def records_of(
                 return Records(folder)
             shutil.rmtree(folder)  # the labels have changed since
         say(f"replaying {path} ({rows} rows, horizon {horizon}) to {folder}")
-        lines, workers = lines_of(path, split, by_action, ply), os.cpu_count() or 1
+        lines, workers = lines_of(path, split, by_action, ply, games), os.cpu_count() or 1
         try:
             count = write_records(lines, folder, horizon, scored=scored, workers=workers, source=fingerprint)
+        except UserError:
+            shutil.rmtree(folder.with_name(folder.name + ".partial"), ignore_errors=True)
+            raise
         except OSError as error:
             shutil.rmtree(folder.with_name(folder.name + ".partial"), ignore_errors=True)
             raise UserError(
@@ -114,12 +122,25 @@ def _fingerprint(path: Path) -> str:
     return hashlib.sha256(json.dumps([str(path.resolve()), facts]).encode()).hexdigest()
 
 
-def lines_of(path: Path, split: str | None, by_action: bool, ply: int = 0) -> Iterator[Line]:
+def first_games(path: Path, split: str | None, games: int) -> Iterator[dict[str, Any]]:
+    """The rows of the first so many games of a labelled set's split (0: of all); too few games are a UserError."""
+    seen: set[tuple[str, int]] = set()
+    for row in read_labelled(path, split):
+        game = row["pool"], row["game"]
+        if games and game not in seen and len(seen) == games:
+            continue
+        seen.add(game)
+        yield row
+    if len(seen) < games:
+        raise UserError(f"{path} has {len(seen)} games to train on, not {games}: label more with `--limit-games`")
+
+
+def lines_of(path: Path, split: str | None, by_action: bool, ply: int = 0, games: int = 0) -> Iterator[Line]:
     """The lines of a labelled set's split: the oracle's line of each row, or (by action) every scored move alone.
 
-    Lines start at `ply`; lines that end before it are left out.
+    Lines start at `ply`; lines that end before it are left out. `games` as in `first_games`.
     """
-    for row in read_labelled(path, split):
+    for row in first_games(path, split, games):
         if by_action:
             for move, score in parse_actions(row["actions"] or "").items():
                 yield Line(row["fen"], [move], [value_bin(score.win())])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -17,6 +18,7 @@ import torch.nn.functional as F
 from diffusearch.data.loader import Mixture, mirrored
 from diffusearch.data.random_moves import play_random_moves
 from diffusearch.data.records import Records
+from diffusearch.diffusion.loss import Losses
 from diffusearch.diffusion.process import make_process
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
@@ -58,21 +60,22 @@ class Training:
         self.best: float | None = None  # the best validation score so far,
         self.worse = 0  # and how many validations have come since
 
-    def horizon(self, step: int) -> int:
-        """The horizon of a step's batch, drawn by the recipe's shares."""
-        shares = self.recipe.horizons
+    def horizons(self, step: int) -> npt.NDArray[np.int64]:
+        """[batch] the horizon of each record of a step, drawn by the recipe's shares: one for all, or each its own."""
+        size, shares = self.recipe.optimiser.batch, self.recipe.horizons
         if not shares:
-            return self.recipe.model.horizon
+            return np.full(size, self.recipe.model.horizon)
         rng = np.random.default_rng([self.recipe.seed, step, 77])
-        return 1 + int(rng.choice(len(shares), p=np.array(shares) / sum(shares)))
+        drawn = None if self.recipe.horizons_by == "batch" else size
+        return np.broadcast_to(1 + rng.choice(len(shares), drawn, p=np.array(shares) / sum(shares)), (size,))
 
-    def batch(self, step: int) -> Batch:
-        """The tokens of the records of a step."""
+    def batch(self, step: int, horizon: int | None = None) -> Batch:
+        """The tokens of the records of a step, at the longest of their horizons unless told."""
         arrays = self.mixture.take(step, self.recipe.optimiser.batch)
         rng = np.random.default_rng([self.recipe.seed, step, 78])
         if self.recipe.data.mirror:
             arrays = mirrored(arrays, rng.random(len(arrays["known"])) < 0.5)
-        layout = self.net.layout.truncated(self.horizon(step))
+        layout = self.net.layout.truncated(horizon or int(self.horizons(step).max()))
         if self.recipe.data.random_moves and layout.segment("s", 1) is not None:
             arrays = play_random_moves(arrays, self.recipe.data.random_moves, rng)
         return tokenise(arrays, layout)
@@ -80,8 +83,8 @@ class Training:
     def take_step(self) -> Report:
         """One optimiser step on one batch."""
         config, step = self.recipe.optimiser, self.step
-        layout = self.net.layout.truncated(self.horizon(step))
-        batch = self.batch(step)
+        horizons = self.horizons(step)
+        batch = self.batch(step, int(horizons.max()))
         self.net.train()
         factor = rate_factor(step, self.steps, config)
         for optimiser in self.optimisers:
@@ -89,23 +92,16 @@ class Training:
             for group in optimiser.param_groups:
                 group["lr"] = config.rate * factor
         report = Report(rate=config.rate * factor)
-        size = config.batch // config.micro_batches
         for micro in range(self.world.rank, config.micro_batches, self.world.size):
-            # interleaved, so that every micro-batch has its share of every source
-            piece = Batch(*(getattr(batch, name)[micro :: config.micro_batches] for name in Batch.__dataclass_fields__))
             generator = torch.Generator().manual_seed(_seed(self.recipe.seed, step, micro))
             torch.manual_seed(_seed(self.recipe.seed, step, micro, 1))  # dropout
-            with mixed_precision(self.recipe.bf16, self.device):
-                losses, hidden = self.process.loss(self.net, piece, layout, self.recipe.loss, generator)
-                # a loss is a mean over its horizon's variables; a variable weighs the same in every horizon
-                total = losses.total * layout.predicted / self.net.layout.predicted
-                if self.net.root_value is not None and bool((piece.value >= 0).any()):
-                    scores = self.net.value_logits(hidden, layout).float()
-                    value = F.cross_entropy(scores, piece.value.to(self.device), ignore_index=-1)
-                    total = total + self.recipe.loss.value * value / self.net.layout.predicted
-                    losses.by_type["root value"] = float(value.detach())
-            (total / config.micro_batches).backward()  # type: ignore[no-untyped-call]
-            report.add(float(total.detach()), losses, size)
+            # interleaved, so that every micro-batch has its share of every source
+            rows = np.arange(micro, config.batch, config.micro_batches)
+            for horizon in np.unique(horizons[rows]).tolist():
+                chosen = torch.from_numpy(rows[horizons[rows] == horizon])
+                total, losses = self._loss(batch, chosen, horizon, generator)
+                (total * len(chosen) / config.batch).backward()  # type: ignore[no-untyped-call]
+                report.add(float(total.detach()), losses, len(chosen))
         self._sum_gradients()
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), config.clip)
         for optimiser in self.optimisers:
@@ -114,6 +110,23 @@ class Training:
         if self.average is not None:
             self.average.update(self.net.named_parameters(), step)
         return report
+
+    def _loss(
+        self, batch: Batch, rows: torch.Tensor, horizon: int, generator: torch.Generator
+    ) -> tuple[torch.Tensor, Losses]:
+        """The mean loss of some records of a batch, at one horizon."""
+        layout = self.net.layout.truncated(horizon)
+        piece = Batch(*(getattr(batch, name)[rows] for name in Batch.__dataclass_fields__)).truncated(layout)
+        with mixed_precision(self.recipe.bf16, self.device):
+            losses, hidden = self.process.loss(self.net, piece, layout, self.recipe.loss, generator)
+            # a loss is a mean over its horizon's variables; a variable weighs the same in every horizon
+            total = losses.total * layout.predicted / self.net.layout.predicted
+            if self.net.root_value is not None and bool((piece.value >= 0).any()):
+                scores = self.net.value_logits(hidden, layout).float()
+                value = F.cross_entropy(scores, piece.value.to(self.device), ignore_index=-1)
+                total = total + self.recipe.loss.value * value / self.net.layout.predicted
+                losses.by_type["root value"] = float(value.detach())
+        return total, losses
 
     def _sum_gradients(self) -> None:
         """Add the gradients of all processes, in one message."""

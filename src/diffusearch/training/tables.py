@@ -8,10 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from diffusearch.ranges import Range
+from diffusearch.ranges import Range, Share
 
-Weight = Annotated[float, Range(low=0, high=1e6)]
-Share = Annotated[float, Range(low=0, high=1)]
 Decay = Annotated[float, Range(low=0, below=1)]
 Steps = Annotated[int, Range(low=0, high=1_000_000_000)]
 Count = Annotated[int, Range(low=1, high=1_000_000_000)]
@@ -32,6 +30,7 @@ class SourceConfig:
     path: str = ""  # a labelled folder (`diffusearch label`), a Parquet file like it, or a records folder
     weight: Annotated[float, Range(above=0, high=1e6)] = 1.0  # its share of every batch, relative to the others
     ply: Annotated[int, Range(low=0, high=256)] = 0  # records begin this many plies into each line of the oracle
+    games: Annotated[int, Range(low=0, high=1_000_000_000)] = 0  # train on the first so many games; 0: on all
 
 
 @dataclass(frozen=True)

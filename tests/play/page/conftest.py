@@ -134,3 +134,17 @@ def phone(browser: Browser, page_server: Any) -> Iterator[Visit]:
     visit = Visit(browser, page_server.address, **PHONE)
     yield visit
     visit.close()
+
+
+@pytest.fixture
+def visitor(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """Makes visitors of any address, at a desktop or with a phone."""
+    visits: list[Visit] = []
+
+    def make(address: str, *, phone: bool = False) -> Visit:
+        visits.append(Visit(browser, address, **(PHONE if phone else {})))
+        return visits[-1]
+
+    yield make
+    for one in visits:
+        one.close()

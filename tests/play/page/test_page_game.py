@@ -110,7 +110,6 @@ def test_a_premove_is_played_when_the_agent_has_moved(visit: Any, waiter: Any) -
     expect(page.locator(".list .move")).to_have_count(4)
     assert visit.moves()[:3] == ["e4", "e5", "Nf3"]
     expect(page.locator("#board .mark.premove")).to_have_count(0)
-    waiter.gate.clear()
 
 
 def test_a_premove_is_cancelled_or_dropped_when_it_is_not_legal(visit: Any, waiter: Any) -> None:
@@ -131,7 +130,6 @@ def test_a_premove_is_cancelled_or_dropped_when_it_is_not_legal(visit: Any, wait
     expect(page.locator(".list .move")).to_have_count(2)
     expect(page.locator("#board .mark.premove")).to_have_count(0)
     assert visit.moves() == ["e4", "e5"]
-    waiter.gate.clear()
 
 
 def test_captured_material(visit: Any) -> None:

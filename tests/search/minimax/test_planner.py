@@ -10,7 +10,7 @@ import pytest
 
 from diffusearch.search.dynamics import Imagined, Rules
 from diffusearch.search.evaluator import DOUBT
-from diffusearch.search.minimax.planner import VALUE_WEIGHT, WIDTHS, Minimax
+from diffusearch.search.minimax.planner import VALUE_WEIGHT, WIDER, WIDTHS, Minimax
 from diffusearch.search.minimax.tree import Widths
 from diffusearch.search.planner import Budget, Plan
 
@@ -194,3 +194,12 @@ def test_a_batch_is_as_one_by_one_and_first_moves_can_be_narrowed(dynamics: str,
 def test_the_horizon_is_the_depth_of_the_widths(greedy: Any) -> None:
     assert Minimax(greedy(), Rules(), (4, 2)).horizon == 2
     assert Minimax(greedy(), Rules()).horizon == 4
+
+
+def test_more_evaluations_than_the_default_tree_needs_give_a_wider_one(greedy: Any) -> None:
+    planner = Minimax(greedy(), Rules())
+    assert planner.within(Budget()) == planner.within(Budget(evaluations=100)) == WIDTHS
+    assert planner.within(Budget(evaluations=10_000)) == WIDER[-1]
+    assert planner.within(Budget(evaluations=10_000, depth=3)) == WIDTHS[:3]
+    assert planner.within(Budget(evaluations=10_000, calls=5)) == WIDTHS
+    assert Minimax(greedy(), Rules(), (3, 2)).within(Budget(evaluations=10_000)) == (3, 2)  # as it was asked for

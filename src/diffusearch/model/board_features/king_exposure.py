@@ -10,30 +10,15 @@ given. (En passant removes a second piece, which is ignored here.)
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from diffusearch.model.board_features.geometry import CASTLES, JUMPS, LINES, line_of, rays_of, steps_of
 from diffusearch.model.board_features.lines import CODES
-from diffusearch.model.tables import LEARNING_RATE_MULTIPLIER
+from diffusearch.model.config import LEARNING_RATE_MULTIPLIER
 from diffusearch.tokens import moves
 from diffusearch.tokens.states import OWN_KING
-
-_OUTSIDE = 64  # a square off the board, always empty
-_LINES = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))  # rank, file; sideways first
-_JUMPS = ((2, 1), (2, -1), (-2, 1), (-2, -1), (1, 2), (1, -2), (-1, 2), (-1, -2))
-_CASTLES = ((0, 2), (0, -2))  # the king's steps in castling, along the first two lines
-
-
-def _steps(steps: tuple[tuple[int, int], ...]) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """The square [65, steps] one step away from each square."""
-    ranks, files = np.divmod(np.arange(64), 8)
-    out = np.full((65, len(steps)), _OUTSIDE)
-    for index, (rank, file) in enumerate(steps):
-        inside = (ranks + rank >= 0) & (ranks + rank < 8) & (files + file >= 0) & (files + file < 8)
-        out[:64, index] = np.where(inside, (ranks + rank) * 8 + files + file, _OUTSIDE)
-    return out
 
 
 class KingExposure(nn.Module):
@@ -41,17 +26,9 @@ class KingExposure(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.lines = nn.Parameter(torch.zeros(len(_LINES) * 2 * CODES, 1))
+        self.lines = nn.Parameter(torch.zeros(len(LINES) * 2 * CODES, 1))
         self.jumps = nn.Parameter(torch.zeros(CODES, 1))
-        step = _steps(_LINES)
-        rays = np.empty((65, len(_LINES), 7), dtype=np.int64)  # the squares of each line, nearest first
-        rays[..., 0] = step
-        for far in range(1, 7):
-            rays[..., far] = step[rays[..., far - 1], np.arange(len(_LINES))]
-        line = np.full((65, 65), -1)  # the line from one square that contains the other, -1: none
-        for index in range(len(_LINES)):
-            line[np.arange(65)[:, None], rays[:, index]] = index
-        line[:, _OUTSIDE] = -1
+        line = line_of()
         along = line[:64, moves.SOURCE] == line[:64, moves.TARGET]  # [king's square, move]: the move stays on one line
         self.rays: Tensor
         self.jumped: Tensor
@@ -60,9 +37,9 @@ class KingExposure(nn.Module):
         self.source: Tensor
         self.target: Tensor
         for name, array in (
-            ("rays", rays),
-            ("jumped", _steps(_JUMPS)),
-            ("around", _steps((*_LINES, *_CASTLES))),
+            ("rays", rays_of()),
+            ("jumped", steps_of(JUMPS)),
+            ("around", steps_of((*LINES, *CASTLES))),
             ("along", along),
             ("source", moves.SOURCE),
             ("target", moves.TARGET),
@@ -101,5 +78,5 @@ class KingExposure(nn.Module):
 
     def _line(self, codes: Tensor, adjacent: Tensor) -> Tensor:
         """The numbers [batch, ..., lines] of the first pieces on the lines."""
-        rows = (torch.arange(len(_LINES), device=codes.device) * 2 + adjacent) * CODES + codes
+        rows = (torch.arange(len(LINES), device=codes.device) * 2 + adjacent) * CODES + codes
         return LEARNING_RATE_MULTIPLIER * F.embedding(rows, self.lines)[..., 0]

@@ -24,3 +24,10 @@ def joined_squares() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.
         here = source + step * (ranks // steps * 8 + files // steps)
         between[here[step < steps], np.flatnonzero(step < steps)] = 1.0
     return source, target, between
+
+
+def between_moves() -> npt.NDArray[np.float32]:
+    """The squares [64, 1968] between source and target of each move as 0 or 1."""
+    source, target, between = joined_squares()
+    column = {pair: index for index, pair in enumerate(zip(source.tolist(), target.tolist(), strict=True))}
+    return between[:, [column[pair] for pair in zip(moves.SOURCE.tolist(), moves.TARGET.tolist(), strict=True)]]

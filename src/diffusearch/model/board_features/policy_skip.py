@@ -17,8 +17,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from diffusearch.model.board_features.king_exposure import KingExposure
-from diffusearch.model.board_features.lines import CODES, joined_squares
-from diffusearch.model.tables import LEARNING_RATE_MULTIPLIER, sum_rows
+from diffusearch.model.board_features.lines import CODES, between_moves
+from diffusearch.model.config import LEARNING_RATE_MULTIPLIER
+from diffusearch.model.tables import sum_rows
 from diffusearch.tokens import moves
 from diffusearch.tokens.encodings import SWAP, TURN_RIGHTS
 from diffusearch.tokens.states import CASTLING, EN_PASSANT
@@ -36,9 +37,6 @@ class PolicySkip(nn.Module):
         self.squares = nn.Parameter(torch.zeros(sum(_SIZES), len(moves.SOURCE)))
         self.pairs = nn.Parameter(torch.zeros(len(moves.SOURCE) * CODES**2, 1))
         self.blocked = nn.Parameter(torch.zeros(CODES, 1))
-        source, target, between = joined_squares()
-        of_pair = dict(zip(zip(source.tolist(), target.tolist(), strict=True), between.T, strict=True))
-        joined = zip(moves.SOURCE.tolist(), moves.TARGET.tolist(), strict=True)
         self.between: Tensor
         self.first_row: Tensor
         self.first_pair: Tensor
@@ -46,7 +44,7 @@ class PolicySkip(nn.Module):
         self.turned_codes: Tensor
         self.turned_rights: Tensor
         for name, array in (
-            ("between", np.stack([of_pair[pair] for pair in joined], 1)),
+            ("between", between_moves()),
             ("first_row", np.cumsum((0, *_SIZES[:-1]))),
             ("first_pair", np.arange(len(moves.SOURCE)) * CODES**2),
             ("turned_moves", moves.TURN[: len(moves.SOURCE)]),

@@ -14,21 +14,19 @@ gates and castling table to the residual state.
 
 from __future__ import annotations
 
-from typing import Literal
-
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from diffusearch.model.config import HeadKind
 from diffusearch.model.embedding import Embedding
 from diffusearch.model.heads.move import MoveHead
 from diffusearch.model.heads.state import StateHead
 from diffusearch.model.heads.terms import Head, Indices, View, first_terms
 from diffusearch.model.heads.value import ValueHead
 from diffusearch.model.residual_state import Copies
+from diffusearch.model.rows import GroupIndices
 from diffusearch.tokens.layout import Group, Layout
 
-HeadKind = Literal["vocabulary", "typed", "squares"]
 Logits = dict[str, Tensor]  # type -> [batch, variables of the type, vocabulary], in the order of Layout.groups
 
 
@@ -92,20 +90,12 @@ class Heads(nn.ModuleDict):
     def _indices_of(self, layout: Layout, group: Group, device: torch.device) -> Indices:
         key = (layout.horizon, group.type, int(group.variables[0]), len(group.variables), device)
         if key not in self._indices:
-            distinct, inverse = np.unique(group.places, return_inverse=True)
-            each = layout.per_place(group.type) if self.kind != "vocabulary" else 1
-            order = inverse * each + group.patch
-            identity = len(order) == len(distinct) * each and bool((order == np.arange(len(order))).all())
-            squares: list[int] = []
-            if group.type == "action":
-                for ply in group.plies:
-                    state = next(s for s in reversed(layout.segments) if s.kind == "s" and s.ply <= ply)
-                    squares.extend(range(state.place, state.place + 64 // layout.patch))
+            found = GroupIndices(layout, group, several=self.kind != "vocabulary")
             with torch.inference_mode(False):  # training uses the same indices
                 self._indices[key] = Indices(
-                    torch.from_numpy(distinct).to(device),
-                    None if identity else torch.from_numpy(order).to(device),
+                    torch.from_numpy(found.places).to(device),
+                    None if found.order is None else torch.from_numpy(found.order).to(device),
                     torch.from_numpy(group.variables).to(device),
-                    torch.tensor(squares, dtype=torch.int64, device=device),
+                    torch.from_numpy(found.squares).to(device),
                 )
         return self._indices[key]

@@ -9,13 +9,16 @@ import numpy as np
 
 from diffusearch.search.dynamics import Dynamics, Imagined
 from diffusearch.search.evaluator import Allowed, Evaluator, probability
-from diffusearch.search.minimax.backup import Backup, half_max, scores
+from diffusearch.search.minimax.backup import Backup, line_mean, scores
 from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, grow
 from diffusearch.search.minimax.variation import principal_variation
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
 
 WIDTHS: Widths = (4, 2, 2, 1)
-VALUE_WEIGHT = 3.0
+VALUE_WEIGHT = 12.0
+# Wider trees for the default one, where a budget of evaluations alone allows more than it: each is better than the one
+# before on validation positions (docs/LOG.md).
+WIDER: tuple[Widths, ...] = ((6, 3, 2, 2, 1), (8, 4, 3, 2, 1), (12, 4, 3, 2, 1))
 
 
 class Minimax(Planner):
@@ -27,7 +30,7 @@ class Minimax(Planner):
         dynamics: Dynamics,
         widths: Widths = WIDTHS,
         value_weight: float = VALUE_WEIGHT,
-        backup: Backup = half_max,
+        backup: Backup = line_mean,
     ) -> None:
         self.evaluator, self.dynamics = evaluator, dynamics
         self.widths, self.value_weight, self.backup = widths, value_weight, backup
@@ -39,6 +42,11 @@ class Minimax(Planner):
     def within(self, budget: Budget) -> Widths:
         """The widths as deep as a budget allows, at least one look at the root (no widths at all)."""
         predicted = isinstance(self.dynamics, Imagined)
+        if self.widths == WIDTHS and budget.evaluations is not None and budget.calls is None:
+            for wide in reversed(WIDER):
+                fits = evaluations(wide, predicted=predicted) <= budget.evaluations
+                if fits and (budget.depth is None or budget.depth >= len(wide)):
+                    return wide
         for depth in range(len(self.widths), 0, -1):
             some = self.widths[:depth]
             if budget.depth is not None and depth > budget.depth:

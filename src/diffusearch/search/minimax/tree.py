@@ -86,7 +86,8 @@ def grow(
         for (node, move), successor in zip(edges, successors, strict=True):
             if successor.predicted is not None:
                 node.predicted[move] = successor.predicted
-            end = value_after(node.board, move) if ply == 0 else None
+            asked = ply == 0 and successor.predicted is not None  # the rules as dynamics have said it already
+            end = value_after(node.board, move) if asked else None
             node.children[move] = _successor_node(node, successor) if end is None else _finished(node, move, end)
         below = [child for node in level for child in node.children.values()]
         level = [child for child in below if child is not None and not child.over]

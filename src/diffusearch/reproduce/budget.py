@@ -1,0 +1,186 @@
+"""What `reproduce all` still costs: labels, runs, measurements and games, in core-hours of this machine.
+
+The speeds come from a calibration of about ten seconds. At the paper's own scales, which no calibration reaches, the
+cost is counted in floating-point operations and given in hours of a V100.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+
+import chess
+
+from diffusearch.reproduce.catalogue import exhibits_of
+from diffusearch.reproduce.cost import cost_of, records_per_second
+from diffusearch.reproduce.jobs import MeasureJob, measure_jobs, ordered_runs
+from diffusearch.reproduce.labels import LabelSet, complete, label_run
+from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
+from diffusearch.reproduce.scales import Scale
+from diffusearch.reproduce.whole import LEFT_OUT, Whole
+from diffusearch.tokens.layout import layout
+from diffusearch.training.recipe import Recipe
+
+PLIES = 70  # positions of a game that are labelled, on average
+GAME_MOVES = 80  # moves of a played game
+SHARED = 0.65  # searches that are left of a relabelled future: the others were made for another record
+FORWARD = 3.0  # a training step costs as much as three forward passes
+V100 = 30e12  # floating-point operations a second that training sustains on a V100 (peak: 125e12)
+
+
+@dataclass
+class Rates:
+    """Speeds of this machine, measured once for each kind."""
+
+    seconds: float  # of calibration for each kind of model
+    records: dict[tuple[object, ...], float]
+    searches: dict[int, float]
+
+    def of(self, recipe: Recipe) -> float:
+        """Training records a processor second."""
+        key = (recipe.model, recipe.process)
+        if key not in self.records:
+            self.records[key] = records_per_second(recipe, self.seconds)
+        return self.records[key]
+
+
+def whole_plan(whole: Whole, seconds: float = 10.0) -> list[str]:
+    """The plan for people."""
+    setting = whole.setting
+    if not setting.scale.own_labels:
+        return paper_plan(setting)
+    runs = ordered_runs(whole.exhibits)
+    kinds = {(recipe.model, recipe.process) for recipe in (resolved(run, setting) for run in runs)}
+    rates = Rates(seconds / max(1, len(kinds) + 2), {}, {})
+    lines, total = [f"reproduce all at the scale {setting.scale.name}, below {setting.out}"], 0.0
+    lines.append("labels:")
+    for one in whole.sets:
+        hours = 0.0 if complete(one, setting.labels) else _label_hours(one, whole, rates)
+        lines.append(f"  {one.name}: " + (f"{hours:.2f} core-hours" if hours else "labelled"))
+        total += hours
+    lines.append("runs, in the order of training:")
+    for run in runs:
+        stage = stage_of(run, setting)
+        if stage is Stage.FINISHED:
+            lines.append(f"  {run.name}: {stage.value}")
+            continue
+        recipe = resolved(run, setting)
+        cost = cost_of(run, recipe, rates.of(recipe), setting)
+        most = "at most " if recipe.watch.patience else ""
+        lines.append(
+            f"  {run.name}: {stage.value}; {most}{cost.passes:,} record-passes = {cost.core_hours:.2f} core-hours"
+        )
+        total += cost.core_hours
+    jobs = measure_jobs(whole.exhibits, setting)
+    left = [job for job in jobs if not job.done()]
+    hours = sum(_measure_hours(job, rates) for job in left)
+    lines.append(f"measurements: {len(jobs) - len(left)} of {len(jobs)} done; about {hours:.2f} core-hours")
+    games = _game_hours(whole, rates)
+    lines.append(f"tournament: about {games:.2f} core-hours")
+    total += hours + games
+    lines.append(f"left to do on this machine: about {total:.1f} core-hours; --processes N shares them among N cores")
+    return lines
+
+
+def _label_hours(one: LabelSet, whole: Whole, rates: Rates) -> float:
+    """From searches of positions of random games."""
+    from diffusearch.data.oracle import Oracle
+
+    run = label_run(one, whole.setting.scale, whole.games, whole.setting.labels, whole.engine, 1)
+    assert run.settings.oracle is not None
+    nodes = one.nodes * (30 if one.actions else 1)
+    if nodes not in rates.searches:
+        dice, board, made = random.Random(0), chess.Board(), 0
+        with Oracle(run.settings.oracle) as oracle:
+            oracle.ask(board, run.settings.oracle.budget)
+            began = time.perf_counter()
+            while made == 0 or time.perf_counter() - began < rates.seconds:
+                board.push(dice.choice(list(board.legal_moves)))
+                if not any(board.legal_moves) or board.is_game_over():
+                    board = chess.Board()
+                if one.actions:
+                    oracle.ask_all(board, run.settings.oracle.budget)
+                else:
+                    oracle.ask(board, run.settings.oracle.budget)
+                made += 1
+        rates.searches[nodes] = made / (time.perf_counter() - began)
+    searched = SHARED * one.horizon if one.future == "relabel" and one.horizon > 1 else 1.0
+    new = one.games // 2 if one.without else one.games
+    return new * (whole.setting.scale.per_game or PLIES) * searched / rates.searches[nodes] / 3600
+
+
+def _calls(job: MeasureJob, recipe: Recipe) -> float:
+    """Network calls for a position, of the size of the first run's records."""
+    agent = job.row.agent
+    if "simulations=" in agent:
+        return 2.0 * float(agent.partition("simulations=")[2].partition("&")[0])
+    if agent.startswith(("s-v", "sa-v")):
+        return 30.0
+    if agent.startswith("diffusearch"):
+        asked = agent.partition("steps=")[2].partition("&")[0]
+        return float(asked or recipe.decoding.steps)
+    return 1.5
+
+
+def _measure_hours(job: MeasureJob, rates: Rates) -> float:
+    setting = job.setting
+    wanted = {"puzzles": 2 * (setting.puzzle_limit or 1000), "latency": 100}.get(job.metric, setting.limit or 2000)
+    if not job.row.runs:
+        return wanted * 0.1 / 3600  # an engine
+    recipe = resolved(job.row.runs[0], setting)
+    slow = 8.0 if job.metric == "latency" else 1.0  # one position at a time
+    return slow * wanted * _calls(job, recipe) / (FORWARD * rates.of(recipe)) / 3600
+
+
+def _game_hours(whole: Whole, rates: Rates) -> float:
+    setting = whole.setting
+    if (setting.out / "tournament" / "tournament.json").exists():
+        return 0.0
+    rows = whole.exhibits["main"].rows[: setting.scale.match_rows]
+    moves = setting.games * GAME_MOVES / 2 * (len(rows) - 1)
+    hours = 0.0
+    for row in rows:
+        recipe = resolved(row.runs[0], setting)
+        calls = _calls(MeasureJob(row, "elo", setting), recipe)
+        hours += 3 * moves * calls / (FORWARD * rates.of(recipe)) / 3600  # batches of a few games
+    return hours
+
+
+def operations(recipe: Recipe) -> float:
+    """Floating-point operations of one training record: forward and backward of trunk, attention and heads."""
+    model, trunk = recipe.model, recipe.model.trunk
+    record = layout(model.paradigm, model.horizon, model.encoding, model.patch)
+    weights = trunk.layers * 12 * trunk.width**2
+    heads = sum(len(group.variables) * group.size for group in record.groups) * trunk.width
+    attention = trunk.layers * 2 * record.places**2 * trunk.width
+    return 6.0 * (weights * record.places + heads + attention)
+
+
+def paper_plan(setting: Setting) -> list[str]:
+    """The paper's own runs in hours of a V100."""
+    exhibits = {name: one for name, one in exhibits_of(setting.scale).items() if name not in LEFT_OUT}
+    lines, total = (
+        [f"the paper's runs at {setting.scale.words} games, on V100s that sustain {V100 / 1e12:.0f} TFLOP/s:"],
+        0.0,
+    )
+    for run in ordered_runs(exhibits):
+        hours = _gpu_hours(run, setting)
+        total += hours
+        lines.append(f"  {run.name}: at most {hours:,.1f} GPU-hours")
+    lines.append(
+        f"training: at most {total:,.0f} GPU-hours in all; the paper has 8 V100s, so {total / 8 / 24:.0f} days"
+    )
+    lines.append(
+        f"labels: {_label_core_hours(setting.scale):,.0f} core-hours of Stockfish with 0.05 s for each legal move"
+    )
+    return lines
+
+
+def _gpu_hours(run: PlannedRun, setting: Setting) -> float:
+    recipe = resolved(run, setting)
+    return cost_of(run, recipe, 1.0, setting).passes * operations(recipe) / V100 / 3600
+
+
+def _label_core_hours(scale: Scale) -> float:
+    return max(scale.games, max(scale.sizes)) * PLIES * scale.depths * SHARED * 31 * 0.05 / 3600

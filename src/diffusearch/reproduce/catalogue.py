@@ -1,0 +1,400 @@
+"""Every table and figure of the paper that can be repeated, at a scale: `exhibits_of(scale)`.
+
+A run is a change of the scale's base recipe. DiffuSearch rows are `diffusearch:RUN`, decoded as the run's [decoding]
+says: by default as in the paper (easy first, 20 steps, the whole horizon), and without search.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from diffusearch.errors import UserError
+from diffusearch.reproduce.exhibits import Exhibit, Row, row
+from diffusearch.reproduce.plan import PlannedRun
+from diffusearch.reproduce.scales import SCALES, Scale
+
+# Baselines train until their validation no longer improves (paper, section 4.1).
+CONVERGE = ("watch.patience=5",)
+OURS = "DiffuSearch, {scale} games"
+FUTURES = ("s-aa", "s-asa", "s-ass", "s-avav", "s-avsav")
+
+
+class Runs:
+    """The runs of a scale; several exhibits share them."""
+
+    def __init__(self, scale: Scale) -> None:
+        self.scale = scale
+        self.s_a, self.s_v = self.baseline("s-a", "s-a"), self.baseline("s-v", "s-v")
+        self.sa_v = self.baseline("sa-v", "sa-v", *scale.same_compute, future="actions")  # 30 records a position
+        self.nets = f"{{{self.s_a.name}}},{{{self.s_v.name}}}"
+        self.diffusion = self.denoiser("s-asa")
+        # One run for all depths: rotary positions, and a horizon drawn for each record (paper, appendix).
+        horizons = ", ".join(["1.0"] * scale.single)
+        self.single = self.denoiser(
+            "s-asa-single", "model.trunk.positions=rope", f"horizons=[{horizons}]", "horizons_by=record"
+        )
+
+    def baseline(
+        self, name: str, paradigm: str, *settings: str, future: str = "oracle", games: int | None = None
+    ) -> PlannedRun:
+        """S-A, S-V, SA-V: a causal transformer, one forward pass, no future."""
+        own = (f"model.paradigm={paradigm}", "process.kind=direct", "model.trunk.attention=causal", *CONVERGE)
+        return PlannedRun(name, (*own, *self.scale.baseline, *settings, *self.scale.source(future, games)))
+
+    def autoregressive(self, paradigm: str) -> PlannedRun:
+        """The record of a future paradigm, token by token with causal attention."""
+        own = (f"model.paradigm={paradigm}", "process.kind=autoregressive", "model.trunk.attention=causal", *CONVERGE)
+        return PlannedRun(f"{paradigm}-autoregressive", (*own, *self.scale.source()))
+
+    def denoiser(self, name: str, *settings: str, future: str = "oracle", games: int | None = None) -> PlannedRun:
+        """The paper's run with changes."""
+        return PlannedRun(name, (*settings, *self.scale.source(future, games)))
+
+
+def _main(runs: Runs) -> Exhibit:
+    scale, both = runs.scale, (runs.s_a, runs.s_v)
+    n = scale.mcts
+    return Exhibit(
+        name="main",
+        place="Table 2",
+        title="Prediction and playing strength",
+        metrics=("elo", "puzzles", "actions"),
+        rows=(
+            row("S-A, {scale} games", "s-a", runs.s_a, seeds=scale.seeds),
+            row("S-V, {scale} games", "s-v", runs.s_v),
+            row("SA-V, {scale} games", "sa-v", runs.sa_v),
+            Row("MCTS (100 simulations), {scale} games", f"mcts-as-published:{runs.nets}?simulations={n}", both),
+            Row("fair MCTS, the paper's settings", f"mcts:{runs.nets}?simulations={n}&preset=paper", both),
+            row(OURS, "diffusearch", runs.diffusion, seeds=scale.seeds),
+            Row("fair MCTS, tuned", f"mcts:{runs.nets}?simulations={n}", both),
+            *_oracle(scale),
+        ),
+        remark="The paper's search is taken to be the authors' published code; the two fair ones use the same "
+        "networks. The paper's oracle has 0.05 s for each legal move, ours a fixed number of nodes.",
+        reference=OURS,
+    )
+
+
+def _oracle(scale: Scale) -> tuple[Row, ...]:
+    nodes = scale.oracle_nodes
+    return (Row(f"Stockfish, {nodes:,} nodes (oracle)", f"stockfish:nodes={nodes}"),) if nodes else ()
+
+
+def _compute(runs: Runs) -> Exhibit:
+    scale = runs.scale
+    both = ("model.trunk.attention=full",)
+    return Exhibit(
+        name="compute",
+        place="not in the paper",
+        title="S-A with more: attention in both directions, and the processor time of DiffuSearch",
+        metrics=("actions",),
+        rows=(
+            row("S-A", "s-a", runs.s_a, seeds=scale.seeds),
+            row("S-A, attention in both directions", "s-a", runs.baseline("s-a-full", "s-a", *both)),
+            row(
+                "S-A, the processor time of DiffuSearch",
+                "s-a",
+                runs.baseline("s-a-long", "s-a", *scale.same_compute, "watch.patience=1000000"),
+            ),
+            row("DiffuSearch", "diffusearch", runs.diffusion, seeds=scale.seeds),
+            row("DiffuSearch, no legality mask", "diffusearch", runs.diffusion, "legal=off"),
+            row("DiffuSearch, Gumbel noise in the ranking", "diffusearch", runs.diffusion, "carry=gumbel"),
+            row("DiffuSearch, what is fixed stays", "diffusearch", runs.diffusion, "carry=keep"),
+        ),
+        remark="The long S-A run keeps the weights of its best validation.",
+        reference="DiffuSearch",
+    )
+
+
+def _paradigms(runs: Runs) -> Exhibit:
+    seeds = runs.scale.seeds
+
+    def diffused(name: str) -> PlannedRun:
+        return runs.diffusion if name == "s-asa" else runs.denoiser(name, f"model.paradigm={name}")
+
+    def times(name: str) -> int:
+        return seeds if name == "s-asa" else 1
+
+    return Exhibit(
+        name="paradigms",
+        place="Table 3",
+        title="Baselines and future paradigms",
+        metrics=("actions",),
+        rows=(
+            row("S-A, Transformer", "s-a", runs.s_a, seeds=seeds),
+            row("S-V, Transformer", "s-v", runs.s_v),
+            row("SA-V, Transformer", "sa-v", runs.sa_v),
+            *(
+                row(f"{name.upper()}, Transformer", "autoregressive", runs.autoregressive(name), seeds=times(name))
+                for name in FUTURES
+            ),
+            *(
+                row(f"{name.upper()}, DiffuSearch", "diffusearch", diffused(name), seeds=times(name))
+                for name in FUTURES
+            ),
+        ),
+        reference="S-ASA, DiffuSearch",
+    )
+
+
+def _future_quality(runs: Runs) -> Exhibit:
+    seeds = runs.scale.seeds
+    world, policy = (
+        runs.denoiser(name, future=name.removesuffix("-policy")) for name in ("random-world", "random-policy")
+    )
+    return Exhibit(
+        name="future-quality",
+        place="Table 4",
+        title="Quality of the future that supervises S-ASA",
+        metrics=("actions",),
+        rows=(
+            row("Without future", "s-a", runs.s_a, seeds=seeds),
+            row("Random world and policy", "diffusearch", world),
+            row("Random policy", "diffusearch", policy, seeds=seeds),
+            row("Stockfish policy", "diffusearch", runs.diffusion, seeds=seeds),
+        ),
+        remark=""
+        if runs.scale.own_labels
+        else "Label the same games three times: `diffusearch label GAMES "
+        "--limit-games 10000 --future random-world --out labels/10k-random-world`, likewise `random`, and `relabel` "
+        "into labels/10k.",
+        reference="Stockfish policy",
+    )
+
+
+def _training(runs: Runs) -> Exhibit:
+    seeds = runs.scale.seeds
+
+    def changed(label: str, name: str, setting: str) -> Row:
+        return row(label, "diffusearch", runs.denoiser(name, setting))
+
+    return Exhibit(
+        name="training",
+        place="Table 5",
+        title="Training methods",
+        metrics=("actions",),
+        rows=(
+            row("Direct", "direct", runs.denoiser("direct", "process.kind=direct"), seeds=seeds),
+            row("Autoregressive", "autoregressive", runs.autoregressive("s-asa"), seeds=seeds),
+            changed("Gaussian", "gaussian", "process.kind=gaussian"),
+            changed("Absorbing, constant weight", "constant", "loss.time_weight=constant"),
+            changed("Absorbing, weight 1/t", "reciprocal", "loss.time_weight=reciprocal"),
+            row("Absorbing, linear weight", "diffusearch", runs.diffusion, seeds=seeds),
+            changed("Multinomial, linear weight", "multinomial", "process.kind=multinomial"),
+        ),
+        reference="Absorbing, linear weight",
+    )
+
+
+def _futures(runs: Runs) -> Exhibit:
+    return Exhibit(
+        name="futures",
+        place="Figure 3 (left) and Table 8",
+        title="Quality of imagined futures, horizon 4",
+        metrics=("futures",),
+        rows=(row(OURS, "diffusearch", runs.diffusion),),
+        remark="The first move is masked to the legal ones; its raw legality stands under the table.",
+    )
+
+
+def _layers(runs: Runs) -> Exhibit:
+    scale = runs.scale
+
+    def label(kind: str, n: int) -> str:
+        return f"{kind}, {n} layer{'' if n == 1 else 's'}, {{scale}} games"
+
+    def one(kind: str, n: int) -> Row:
+        change, usual = f"model.trunk.layers={n}", n == scale.usual_layers
+        seeds = scale.seeds if usual else 1
+        if kind == "S-A":
+            run = runs.s_a if usual else runs.baseline(f"s-a-{n}", "s-a", change)
+            return row(label(kind, n), "s-a", run, series=kind, x=n, seeds=seeds)
+        run = runs.diffusion if usual else runs.denoiser(f"s-asa-{n}", change)
+        return row(label(kind, n), "diffusearch", run, series=kind, x=n, seeds=seeds)
+
+    return Exhibit(
+        name="layers",
+        place="Figure 3 (middle) and Table 7",
+        title="Action accuracy against layers",
+        metrics=("actions",),
+        rows=tuple(one(kind, n) for kind in ("S-A", "DiffuSearch") for n in scale.layers),
+        reference=label("DiffuSearch", scale.usual_layers),
+        axis="layers",
+    )
+
+
+def _steps(runs: Runs) -> Exhibit:
+    steps = runs.scale.steps
+    ends = (steps[0], steps[-1])
+    return Exhibit(
+        name="steps",
+        place="Figure 3 (right)",
+        title="Action accuracy against denoising steps",
+        metrics=("actions",),
+        rows=tuple(
+            row(
+                f"{order}, {n} steps",
+                "diffusearch",
+                runs.diffusion,
+                f"steps={n}&order={order}",
+                series=order,
+                x=n,
+                seeds=runs.scale.seeds if n in ends else 1,
+            )
+            for order in ("confidence", "random")
+            for n in steps
+        ),
+        remark="One run, decoded in many ways. The paper draws this figure without printing its numbers.",
+        reference=f"confidence, {steps[-1]} steps",
+        axis="denoising steps",
+    )
+
+
+def _depth(runs: Runs) -> Exhibit:
+    scale = runs.scale
+    usual = min(3, scale.depths - 1)  # future steps of the base recipe
+
+    def separate(steps: int) -> Row:
+        """A model of its own for each depth: `steps` future states are a horizon of steps + 1."""
+        if steps == usual:
+            run, seeds = runs.diffusion, scale.seeds
+        else:
+            run, seeds = runs.denoiser(f"s-asa-h{steps + 1}", f"model.horizon={steps + 1}"), 1
+        label = f"future steps {steps}, separate model"
+        return row(label, "diffusearch", run, series="separate models", x=steps, seeds=seeds)
+
+    def single(steps: int) -> Row:
+        label = f"future steps {steps}, single model"
+        return row(label, "diffusearch", runs.single, f"horizon={steps + 1}", series="single model", x=steps)
+
+    return Exhibit(
+        name="depth",
+        place="Figure 4 (left, middle) and Table 6",
+        title="Accuracy and latency against depth",
+        metrics=("actions", "latency"),
+        rows=(
+            *(separate(steps) for steps in range(scale.depths)),
+            *(single(steps) for steps in range(scale.depths)),
+            *(
+                Row(f"{word}, {n} simulations", f"{word}:{runs.nets}?simulations={n}", (runs.s_a, runs.s_v))
+                for word in ("mcts", "mcts-as-published")
+                for n in scale.simulations
+            ),
+        ),
+        remark=f"The labels need a horizon of {scale.depths} (`diffusearch label --horizon {scale.depths}`). The "
+        f"single model trains on horizons up to {scale.single}, drawn for each record, and is asked for more. The "
+        "paper draws its search rows without printing their numbers.",
+        reference=f"future steps {usual}, separate model",
+        axis="future steps",
+    )
+
+
+def _data_size(runs: Runs) -> Exhibit:
+    scale = runs.scale
+
+    def size(games: int) -> str:
+        return f"{games // 1000}k" if games % 1000 == 0 else str(games)
+
+    def one(kind: str, games: int) -> Row:
+        label, usual = f"{kind}, {size(games)} games", scale.own_labels and games == scale.games
+        seeds = scale.seeds if usual else 1
+        if kind == "DiffuSearch":
+            run = runs.diffusion if usual else runs.denoiser(f"s-asa-{size(games)}", games=games)
+            return row(label, "diffusearch", run, series=kind, x=games, seeds=seeds)
+        run = runs.s_a if usual else runs.baseline(f"s-a-{size(games)}", "s-a", games=games)
+        return row(label, "s-a", run, series=kind, x=games, seeds=seeds)
+
+    return Exhibit(
+        name="data-size",
+        place="Figure 4 (right)",
+        title="Action accuracy against training games",
+        metrics=("actions",),
+        rows=tuple(one(kind, games) for kind in ("S-A", "DiffuSearch") for games in scale.sizes),
+        paper="main",
+        remark="The paper prints only the ends of these curves (Table 2).",
+        reference=f"DiffuSearch, {scale.words} games",
+        axis="training games",
+    )
+
+
+# --- the package's own weights ------------------------------------------------------------------------------------
+
+POLICY = PlannedRun("policy", recipe="flagship/policy")
+SHIPPED = {
+    name: PlannedRun(name, packaged=True, recipe=f"flagship/{name}", after=POLICY)
+    for name in ("diffusearch", "s-a", "s-v")
+}
+BOTH = (SHIPPED["s-a"], SHIPPED["s-v"])
+FLAGSHIP = Exhibit(
+    name="flagship",
+    place="not in the paper",
+    title="The package's own weights",
+    metrics=("elo", "puzzles", "actions"),
+    rows=(
+        row("DiffuSearch", "diffusearch", SHIPPED["diffusearch"]),
+        row("explicit search", "search", SHIPPED["diffusearch"]),
+        row("S-A", "s-a", SHIPPED["s-a"]),
+        Row("fair MCTS (100 simulations)", "mcts:{s-a},{s-v}?simulations=100", BOTH),
+        Row("MCTS as published (100 simulations)", "mcts-as-published:{s-a},{s-v}?simulations=100", BOTH),
+        row("S-V", "s-v", SHIPPED["s-v"]),
+        Row("Stockfish, 100 nodes", "stockfish:nodes=100"),
+    ),
+    remark="One policy run, then each network trained from it: recipes/flagship/.",
+    reference="S-A",
+)
+
+
+def _cases(runs: Runs) -> Exhibit:
+    shipped = [
+        one for one in FLAGSHIP.rows if one.label in ("DiffuSearch", "S-A", "S-V", "fair MCTS (100 simulations)")
+    ]
+    own = (
+        row("DiffuSearch", "diffusearch", runs.diffusion),
+        row("S-A", "s-a", runs.s_a),
+        row("S-V", "s-v", runs.s_v),
+        row("SA-V", "sa-v", runs.sa_v),
+        Row("MCTS", f"mcts:{runs.nets}?simulations={runs.scale.mcts}&preset=paper", (runs.s_a, runs.s_v)),
+    )
+    return Exhibit(
+        name="cases",
+        place="Figures 5 to 7",
+        title="Hard puzzles, drawn",
+        metrics=("cases",),
+        rows=own if runs.scale.own_labels else (*shipped, row("SA-V", "sa-v", runs.sa_v)),
+        remark="The first puzzles of the file rated above 1800, not chosen by hand"
+        + ("." if runs.scale.own_labels else "; with the package's weights unless --runs has others."),
+    )
+
+
+BUILDERS = (
+    _main,
+    _compute,
+    _paradigms,
+    _future_quality,
+    _training,
+    _futures,
+    _layers,
+    _steps,
+    _depth,
+    _data_size,
+    _cases,
+)
+
+
+@cache
+def exhibits_of(scale: Scale) -> dict[str, Exhibit]:
+    """All exhibits of a scale by name."""
+    runs = Runs(scale)
+    found = [build(runs) for build in BUILDERS]
+    return {one.name: one for one in (*found, FLAGSHIP)}
+
+
+EXHIBITS = exhibits_of(SCALES["10k"])
+
+
+def exhibit(name: str, scale: Scale = SCALES["10k"]) -> Exhibit:
+    """The exhibit of that name."""
+    found = exhibits_of(scale)
+    if name not in found:
+        raise UserError(f"There is no exhibit {name!r}: choose one of {', '.join(found)}.")
+    return found[name]

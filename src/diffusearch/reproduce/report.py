@@ -1,0 +1,229 @@
+"""The page of `reproduce all`: verdicts, every table and figure beside the paper's, data, compute.
+
+Everything on it is made from the results below OUT; rows that are not measured yet are shown as such.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from diffusearch.evaluation import charts
+from diffusearch.evaluation.paper import paper_figure
+from diffusearch.evaluation.report import futures_table, percent, table
+from diffusearch.files import write_whole
+from diffusearch.reproduce.claims import Claim, Verdict, claims_of
+from diffusearch.reproduce.contrasts import Estimate
+from diffusearch.reproduce.data_tables import counts_table, examples_table
+from diffusearch.reproduce.exhibits import Exhibit, Row
+from diffusearch.reproduce.gathered import Gathered, gather
+from diffusearch.reproduce.jobs import TrainJob, ordered_runs, processor_seconds
+from diffusearch.reproduce.plan import Setting, resolved
+
+if TYPE_CHECKING:
+    from diffusearch.reproduce.whole import Whole
+
+NOT_YET = "not yet"
+
+
+def write_report(whole: Whole) -> Path:
+    """Write OUT/reproduction.md and the pictures in OUT/img."""
+    setting, exhibits = whole.setting, whole.exhibits
+    found = gather(exhibits, setting)
+    parts = [_head(whole, found), _verdicts(found, setting)]
+    parts += ["## Data", counts_table(setting)]
+    for exhibit in exhibits.values():
+        parts += _exhibit(exhibit, found, setting)
+    parts += ["## A record in each paradigm (appendix)", examples_table(setting), _runs(whole)]
+    page = setting.out / "reproduction.md"
+    write_whole(page, "\n\n".join(part for part in parts if part) + "\n")
+    return page
+
+
+def _head(whole: Whole, found: Gathered) -> str:
+    setting, scale = whole.setting, whole.setting.scale
+    runs = ordered_runs(whole.exhibits)
+    trained = [run for run in runs if TrainJob(run, setting).done()]
+    spent = sum(processor_seconds(setting.runs / run.name) or 0.0 for run in runs)
+    recipe = resolved(runs[0], setting)
+    trunk, passes = recipe.model.trunk, resolved(runs[-1], setting).optimiser
+    return (
+        f"# The paper at the scale {scale.name}\n\n"
+        f"Made by `diffusearch reproduce all --scale {scale.name}`. The methods are the paper's (docs/evaluation.md); "
+        f"the scale is not: {scale.words} training games instead of {scale.paper}, a plain transformer of "
+        f"{trunk.layers} layers of width {trunk.width} on the compact encoding, {passes.steps * passes.batch:,} "
+        f"record-passes a run (the paper: 132 million), labels of {scale.nodes:,} nodes a search. So orders can "
+        "be compared, and differences between rows of one table; digits cannot.\n\n"
+        f"{len(trained)} of {len(runs)} runs are trained ({spent / 3600:.1f} core-hours so far, measurements "
+        f"{found.processor_seconds / 3600:.1f}). Intervals are 95 %. Rows with several seeds are means over them; the "
+        f"standard deviation of a run's accuracy over seeds is {100 * found.spread:.1f} points, and every difference "
+        "between runs has it in its interval."
+    )
+
+
+def _verdicts(found: Gathered, setting: Setting) -> str:
+    claims = claims_of(setting.scale)
+    rows = [[f"{claim.number}. {claim.words}", claim.verdict(found.outcomes, found.spread).value] for claim in claims]
+    rule = (
+        "A test holds if its interval lies above zero and fails if the interval excludes a gain of one point; a test "
+        "of no gain holds if a gain of two points is excluded. A claim holds if all of its tests hold and fails if one "
+        "fails. Differences are in percentage points of action accuracy, on the same positions."
+    )
+    details = [_claim(claim, found) for claim in claims]
+    return "\n\n".join(["## Verdicts", table(["claim", "verdict"], rows), rule, *details])
+
+
+def _claim(claim: Claim, found: Gathered) -> str:
+    lines = [f"**{claim.number}. {claim.words}**: {claim.verdict(found.outcomes, found.spread).value}."]
+    if claim.remark:
+        lines[0] += f" {claim.remark}"
+    for test in claim.tests:
+        estimate = test.estimate(found.outcomes, found.spread)
+        paper = "" if test.paper is None else f"; paper {test.paper:+.1f}"
+        expected = "" if test.expected == "gain" else f" (expected: {test.expected})"
+        if estimate is None:
+            lines.append(f"- {test.words}{expected}: {Verdict.MISSING.value}{paper}")
+        else:
+            verdict = test.verdict(estimate)
+            lines.append(f"- {test.words}{expected}: {estimate.points()}{paper}; {verdict.value}")
+    return "\n".join(lines)
+
+
+def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
+    parts = [f"## {exhibit.title}", f"In the paper: {exhibit.place}. {exhibit.remark}".strip()]
+    if exhibit.metrics == ("cases",):
+        drawn = sorted(setting.out.glob("case-*.svg"))
+        return [*parts, *(f"![{file.stem}]({file.name})" for file in drawn)] if drawn else [*parts, f"{NOT_YET}."]
+    columns = [metric for metric in exhibit.metrics if metric != "futures"]
+    if columns:
+        searches = any(not row.series for row in exhibit.rows) and "latency" in columns
+        head = ["row", *(_heading(metric) for metric in columns), *(["mean depth"] if searches else [])]
+        head += [f"paper: {metric}" for metric in columns if metric != "latency"]
+        parts.append(table(head, [_line(row, exhibit, columns, found, setting, searches) for row in exhibit.rows]))
+    for row in exhibit.rows:
+        result = found.figures[exhibit.name, setting.shown(row.label)].get("futures")
+        if "futures" in exhibit.metrics:
+            parts.append(futures_table(result) if result else f"{setting.shown(row.label)}: {NOT_YET} measured.")
+    return [*parts, *_pictures(exhibit, found, setting)]
+
+
+def _heading(metric: str) -> str:
+    return {"actions": "actions %", "puzzles": "puzzles %", "elo": "Elo", "latency": "ms a move"}[metric]
+
+
+def _line(
+    row: Row, exhibit: Exhibit, columns: list[str], found: Gathered, setting: Setting, searches: bool
+) -> list[str]:
+    label = setting.shown(row.label)
+    figures = found.figures[exhibit.name, label]
+    cells = [label]
+    for metric in columns:
+        cells.append(_cell(metric, row, exhibit, label, found, setting))
+    if searches:
+        depth = figures.get("latency", {}).get("mean_depth")
+        cells.append("-" if depth is None else f"{depth:.1f}")
+    for metric in columns:
+        if metric != "latency":
+            paper = paper_figure(exhibit.paper or exhibit.name, setting.in_paper(row.label), metric)
+            cells.append("-" if paper is None else f"{paper:g}")
+    return cells
+
+
+def _cell(metric: str, row: Row, exhibit: Exhibit, label: str, found: Gathered, setting: Setting) -> str:
+    figures = found.figures[exhibit.name, label]
+    if metric == "actions":
+        estimate = found.accuracy(exhibit.name, label)
+        if estimate is None:
+            return NOT_YET
+        seeds = found.outcomes[exhibit.name, label].accuracies
+        each = f" ({', '.join(f'{100 * one:.1f}' for one in seeds)})" if len(seeds) > 1 else ""
+        return f"{100 * estimate.value:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]{each}"
+    if metric == "elo":
+        rated = found.ratings.get(MeasureText.of(row, setting))
+        return (
+            NOT_YET if rated is None else f"{rated['elo']:.0f} [{rated['interval'][0]:.0f}, {rated['interval'][1]:.0f}]"
+        )
+    result = figures.get(metric)
+    if result is None:
+        return NOT_YET
+    return f"{result['milliseconds']['median']:.0f}" if metric == "latency" else percent(result)
+
+
+class MeasureText:
+    """The text under which a row plays."""
+
+    @staticmethod
+    def of(row: Row, setting: Setting) -> str:
+        from diffusearch.reproduce.jobs import MeasureJob
+
+        return MeasureJob(row, "elo", setting).text()
+
+
+def _share(estimate: Estimate) -> dict[str, Any]:
+    return {"accuracy": estimate.value, "interval": [estimate.low, estimate.high]}
+
+
+def _pictures(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
+    rows = {setting.shown(row.label): row for row in exhibit.rows}
+    shown = {label: _share(one) for label in rows if (one := found.accuracy(exhibit.name, label)) is not None}
+    drawn: dict[str, bytes] = {}
+    if shown:
+        papers = {
+            label: paper_figure(exhibit.paper or exhibit.name, setting.in_paper(row.label), "actions")
+            for label, row in rows.items()
+        }
+        points = {label: (row.series, row.x) for label, row in rows.items() if row.series}
+        points |= _searches(exhibit, rows, found)
+        if points:
+            drawn[exhibit.name] = charts.curves(shown, points, papers, exhibit.axis)
+        else:
+            drawn[exhibit.name] = charts.compare_bars(list(shown.items()), papers)
+        timed = [
+            {**shown[label], "agent": label.replace(", ", "?", 1), "milliseconds": result["milliseconds"]}
+            for label in shown
+            if (result := found.figures[exhibit.name, label].get("latency"))
+        ]
+        if timed:
+            drawn[f"{exhibit.name}-latency"] = charts.latency_points({"rows": timed})
+    for label in rows:
+        if futures := found.figures[exhibit.name, label].get("futures"):
+            drawn[exhibit.name] = charts.futures_lines(futures)
+    for name, content in drawn.items():
+        write_whole(setting.out / "img" / f"reproduction-{name}.png", content)
+    return [f"![{exhibit.title}](img/reproduction-{name}.png)" for name in drawn]
+
+
+def _searches(exhibit: Exhibit, rows: dict[str, Row], found: Gathered) -> dict[str, tuple[str, float]]:
+    """Searches as points of a curve: their x is the depth that was measured."""
+    if not exhibit.axis:
+        return {}
+    out = {}
+    for label, row in rows.items():
+        depth = found.figures[exhibit.name, label].get("latency", {}).get("mean_depth")
+        if not row.series and depth is not None:
+            out[label] = (row.agent.partition(":")[0], round(float(depth), 1))
+    return out
+
+
+def _runs(whole: Whole) -> str:
+    setting = whole.setting
+    lines = []
+    for run in ordered_runs(whole.exhibits):
+        recipe = resolved(run, setting)
+        seconds = processor_seconds(setting.runs / run.name)
+        state = "trained" if TrainJob(run, setting).done() else NOT_YET if seconds is None else "begun"
+        passes = f"{recipe.optimiser.steps * recipe.optimiser.batch:,}"
+        lines.append(
+            [
+                run.name,
+                state,
+                ("at most " if recipe.watch.patience else "") + passes,
+                _minutes(seconds),
+                str(recipe.seed),
+            ]
+        )
+    return "## Runs\n\n" + table(["run", "state", "record-passes", "processor-minutes", "seed"], lines)
+
+
+def _minutes(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds / 60:.1f}"

@@ -1,0 +1,123 @@
+"""The static page in real Chromium: after the first load it plays whole games with the network cut, also on a phone."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import chess
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from playwright.sync_api import Page, expect
+
+from diffusearch.play.server import config, listen
+from diffusearch.play.static_page import BUILT, static_app
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (BUILT / "service-worker.js").is_file(), reason="the static page is not built; run `make static`"
+    ),
+]
+
+LONGEST = 60  # moves of the player; whoever is not mated by then resigns
+
+
+@contextmanager
+def hosted() -> Iterator[str]:
+    """A host that has the page in a folder, as many static hosts do."""
+    host = FastAPI(openapi_url=None)
+    host.mount("/games/chess", static_app(BUILT))
+    listener = listen(0)
+    server = uvicorn.Server(config(host))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/games/chess"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=60)
+        listener.close()
+
+
+def typed(page: Page, move: str) -> float:
+    """Type a move and wait for the answer or the end of the game; the seconds that it took."""
+    moves = page.locator(".list .move")
+    before = moves.count()
+    start = time.perf_counter()
+    page.get_by_label("Type a move").fill(move)
+    page.keyboard.press("Enter")
+    expect(moves.nth(before + 1).or_(page.get_by_label("Result", exact=True)).first).to_be_visible()
+    return time.perf_counter() - start
+
+
+def board_of(page: Page) -> chess.Board:
+    """The game as the page has written it; every move of the engine is checked here by other rules."""
+    board = chess.Board()
+    for san in page.locator(".list .move").all_inner_texts():
+        board.push_san(san.strip())
+    return board
+
+
+def play_to_the_end(page: Page, lots: random.Random) -> chess.Board:
+    """Any legal moves against the agent, until the game is over."""
+    for _ in range(LONGEST):
+        board = board_of(page)
+        typed(page, board.san(lots.choice(list(board.legal_moves))))
+        if page.get_by_label("Result", exact=True).is_visible():
+            return board_of(page)
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("dialog").get_by_role("button", name="Resign").click()
+    expect(page.get_by_label("Result", exact=True)).to_be_visible()
+    return board_of(page)
+
+
+def test_a_whole_game_with_the_network_cut(visitor: Callable[..., Any]) -> None:
+    with hosted() as address:
+        visit = visitor(address)
+        start = time.perf_counter()
+        page = visit.open()
+        typed(page, "e4")
+        first = time.perf_counter() - start
+        later = [typed(page, move) for move in ("Nf3", "a3", "h3")]
+        page.wait_for_function("navigator.serviceWorker.controller !== null")
+    visit.context.set_offline(True)  # and the host is gone
+    page.reload()
+    expect(page.locator(".list .move")).to_have_count(8)  # nothing is lost
+    page.get_by_role("button", name="New game").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Strength").fill("4")
+    expect(dialog.locator(".level")).to_contain_text("one look")  # quick: there are many moves to come
+    dialog.get_by_role("button", name="Start").click()
+    expect(page.locator(".list .move")).to_have_count(0)
+    board = play_to_the_end(page, random.Random(3))
+    print(f"\nfirst move {first:.1f} s after the first load, later ones {', '.join(f'{each:.1f}' for each in later)} s")
+    print(f"with the network cut: {len(board.move_stack)} half-moves, {board.result(claim_draw=True)}")
+    assert len(board.move_stack) > 10
+
+
+def test_on_a_phone_with_film_review_and_puzzles(visitor: Callable[..., Any]) -> None:
+    with hosted() as address:
+        visit = visitor(address, phone=True)
+        page = visit.open("#moves=f2f3,e7e5,g2g4")
+        expect(page.locator(".list .move")).to_have_count(3)
+        typed(page, "Qh4")
+        page.get_by_label("Result", exact=True).get_by_role("button", name="Review").click()
+        expect(page.get_by_label("Review", exact=True)).to_have_attribute("aria-busy", "false")
+        expect(page.get_by_label("Review", exact=True)).to_contain_text("g4")
+        visit.new_game("DiffuSearch")
+        typed(page, "d4")
+        page.get_by_role("button", name="Show it now").click()
+        expect(page.locator(".film input")).to_have_attribute("max", "7")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.get_by_role("button", name="Puzzles").click()
+        expect(page.get_by_role("button", name="Give up")).to_be_enabled()
+        page.get_by_role("button", name="Compare").click()
+        expect(page.get_by_label("Agent").first).to_contain_text("Greedy")
+        expect(page.get_by_label("Agent").first).not_to_contain_text("Stockfish")  # needs a server

@@ -1,0 +1,230 @@
+"""`reproduce all` at the tiniest scale: from games to the page with real runs, counted calls, kills and bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from diffusearch.cli import app
+from diffusearch.errors import UserError
+from diffusearch.reproduce.jobs import MeasureJob, TrainJob, ordered_runs
+from diffusearch.reproduce.plan import Setting
+from diffusearch.reproduce.scales import SCALES
+from diffusearch.reproduce.whole import Whole, check_whole, make_all, planned
+
+pytestmark = pytest.mark.slow
+
+TINY = SCALES["tiny"]
+GAMES = Path(__file__).parents[1] / "fixtures" / "games.pgn"
+FAKE = Path(__file__).parents[1] / "data" / "fake_engine.py"
+PUZZLES = """PuzzleId,FEN,Moves,Rating,Themes
+hard,6k1/4rppp/8/8/8/8/8/R5K1 b - - 0 1,e7b7 a1a8,1900,mate
+easy,7k/4r1pp/8/8/8/8/8/1R5K b - - 0 1,e7e6 b1b8,600,mate
+"""
+STATE, PLY = 9, 10  # places of a state (8 ranks and the rest), and with its move
+
+
+def write_engine(folder: Path) -> str:
+    script = folder / "engine"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" good\n')
+    script.chmod(0o755)
+    return str(script)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "puzzles.csv").write_text(PUZZLES)
+    setting = Setting(
+        Path(), folder / "out", scale=TINY, recipe=TINY.recipe, puzzles=folder / "puzzles.csv", games=TINY.match_games
+    )
+    return planned(setting, GAMES, engine=write_engine(folder))
+
+
+@pytest.fixture(scope="module")
+def page(whole: Whole, calls: Any) -> Iterator[str]:
+    """The page, after a first attempt that was interrupted in the middle of the runs."""
+    measure, trained = MeasureJob.__call__, []
+    train = TrainJob.__call__
+
+    def counted(job: MeasureJob) -> str:
+        calls.now = job.key
+        try:
+            return measure(job)
+        finally:
+            calls.now = ""
+
+    def stopped(job: TrainJob) -> str:
+        trained.append(job.run.name)
+        if len(trained) == 4:
+            raise KeyboardInterrupt
+        return train(job)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MeasureJob, "__call__", counted)
+        patch.setattr(TrainJob, "__call__", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            make_all(whole)
+        path = make_all(whole)
+        assert len(trained) == len(set(trained)) + 1  # only the one that was stopped is trained twice
+        yield path.read_text()
+
+
+def test_every_run_is_trained_and_every_row_measured(whole: Whole, page: str) -> None:
+    runs = ordered_runs(whole.exhibits)
+    assert all(TrainJob(run, whole.setting).done() for run in runs)
+    assert f"{len(runs)} of {len(runs)} runs are trained" in page
+    tables, _, _ = page.partition("## Runs")
+    unrated = len(whole.exhibits["main"].rows) - TINY.match_rows  # only the first rows play
+    assert tables.count("not yet") == unrated
+    assert "not measured yet" not in page
+
+
+def test_the_page_has_tables_figures_and_verdicts(whole: Whole, page: str) -> None:
+    for title in ("Table 2", "Table 3", "Table 4", "Table 5", "Table 6", "Table 7", "Table 8", "Figure 4 (right)"):
+        assert title in page
+    assert page.count("**: ") == 11  # claims with their verdicts
+    assert "| Train others |" in page
+    assert "| 659,576 | 10,000 |" in page  # the paper's
+    assert "S-AVSAV | s_0 `" in page
+    pictures = {line.partition("](")[2].rstrip(")") for line in page.splitlines() if line.startswith("![")}
+    assert len(pictures) >= 10
+    assert all((whole.setting.out / one).is_file() for one in pictures)
+
+
+# what a row asks the network for: calls for a batch of positions, places of each
+ASKED = {
+    "diffusearch_s-asa": (3, 3 * PLY),
+    "diffusearch_s-asa-seed1": (3, 3 * PLY),
+    "diffusearch_random-policy": (3, 3 * PLY),
+    "diffusearch_random-world": (3, 3 * PLY),
+    "diffusearch_s-ass": (3, 3 * STATE + 1),
+    "diffusearch_s-aa": (3, STATE + 3),
+    "diffusearch_s-avav": (3, STATE + 6),
+    "diffusearch_s-avsav": (3, 3 * (PLY + 1)),
+    "diffusearch_gaussian": (3, 3 * PLY),
+    "diffusearch_multinomial": (3, 3 * PLY),
+    "diffusearch_constant": (3, 3 * PLY),
+    "diffusearch_s-asa_steps=1_order=confidence": (1, 3 * PLY),
+    "diffusearch_s-asa_steps=3_order=random": (3, 3 * PLY),
+    "diffusearch_s-asa_carry=keep": (3, 3 * PLY),
+    "diffusearch_s-asa-h2": (3, 2 * PLY),
+    "diffusearch_s-asa-single_horizon=2": (3, 2 * PLY),
+    "diffusearch_s-asa-single_horizon=3": (3, 3 * PLY),  # farther than it was trained
+    "direct_direct": (1, 3 * PLY),
+    "s-a_s-a": (1, PLY),
+    "s-a_s-a-full": (1, PLY),
+}
+
+
+@pytest.mark.parametrize("key", ASKED)
+def test_rows_ask_what_their_method_says(calls: Any, page: str, key: str) -> None:
+    seen = calls.seen[f"actions-{key}"]
+    count, places = ASKED[key]
+    assert {size for _, size in seen} == {places}
+    if key != "diffusearch_s-aa":  # three targets may all be fixed before the last step
+        assert [records for records, _ in seen] == [TINY.test_actions] * count
+
+
+def test_autoregressive_rows_go_place_by_place(calls: Any, page: str) -> None:
+    seen = calls.seen["actions-autoregressive_s-asa-autoregressive"]
+    assert seen == [(TINY.test_actions, STATE)] + [(TINY.test_actions, 1)] * (3 * PLY - STATE - 1)
+
+
+def test_seeds_and_sizes_are_what_they_say(whole: Whole, page: str) -> None:
+    from diffusearch.training.recipe import load_recipe
+
+    def recipe(name: str) -> Any:
+        return load_recipe(whole.setting.runs / name / "recipe.toml")
+
+    assert (recipe("s-asa").seed, recipe("s-asa-seed1").seed) == (0, 1)
+    assert recipe("s-asa-2").model.trunk.layers == 2
+    assert recipe("s-asa-single").horizons_by == "record"
+    assert [source.games for source in recipe("s-asa-9").data.sources] == [6, 3]
+    assert recipe("s-a").model.trunk.attention == "causal"
+    assert recipe("random-world").data.sources[0].path.endswith("random-world")
+
+
+def test_nothing_is_done_twice(whole: Whole, page: str, calls: Any) -> None:
+    before = {path: path.stat().st_mtime_ns for path in whole.setting.out.rglob("*.json*") if "tourn" not in str(path)}
+    told: list[str] = []
+    make_all(whole, told.append)
+    assert not [line for line in told if "trained in" in line or "measured in" in line or "labelling" in line]
+    after = {path: path.stat().st_mtime_ns for path in before}
+    assert after == before
+
+
+def test_a_longer_test_measures_anew(whole: Whole, page: str) -> None:
+    job = MeasureJob(whole.exhibits["main"].rows[0], "actions", whole.setting)
+    assert job.done()
+    assert not replace(job, setting=replace(whole.setting, limit=5)).done()
+    assert json.loads(job.result.read_text())["n"] == TINY.test_actions
+
+
+# --- bad input is refused before any work --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"engine": "/nowhere/engine"}, "no engine"),
+        ({"games": Path("/nowhere/games.pgn")}, "no file of games"),
+    ],
+)
+def test_missing_programs_and_games(whole: Whole, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        check_whole(replace(whole, **change))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"puzzles": None}, "--puzzles"),
+        ({"puzzles": Path("/nowhere/puzzles.csv")}, "puzzle"),
+        ({"actions": Path("/nowhere/actions.parquet")}, "nowhere/actions.parquet"),
+        ({"recipe": "laptop"}, "does not fit"),
+        ({"settings": ("seed=5",)}, "would override seed"),
+        ({"scale": SCALES["10k"], "recipe": "paper-10k"}, "--plan"),
+    ],
+)
+def test_missing_files_and_wrong_bases(whole: Whole, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        check_whole(replace(whole, setting=replace(whole.setting, **change)))
+
+
+def test_a_full_disk(whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from collections import namedtuple
+
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(10**12, 10**12, 10**6))
+    fresh = replace(whole.setting, out=tmp_path, runs=tmp_path / "runs", labels=tmp_path / "labels")
+    with pytest.raises(UserError, match=r"needs about .* GB more .* --out"):
+        check_whole(replace(whole, setting=replace(fresh, actions=tmp_path / "labels" / "test")))
+
+
+def test_the_verb_tells_what_is_missing(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["reproduce", "all", "--scale", "laptop", "--out", str(tmp_path)])
+    assert "--games" in str(done.exception)
+
+
+def test_the_paper_in_gpu_hours() -> None:
+    done = CliRunner().invoke(app, ["reproduce", "all", "--scale", "paper", "--plan"])
+    assert done.exit_code == 0, done.output
+    assert "s-asa: at most" in done.output
+    assert "GPU-hours in all" in done.output
+
+
+def test_the_plan_says_what_is_done(whole: Whole, page: str) -> None:
+    from diffusearch.reproduce.budget import whole_plan
+
+    text = "\n".join(whole_plan(whole, seconds=0.0))
+    assert "oracle: labelled" in text
+    assert "s-asa: trained" in text
+    assert "left to do on this machine: about 0.0 core-hours" in text

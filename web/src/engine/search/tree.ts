@@ -1,0 +1,95 @@
+// The tree of fixed widths: 4x2 expands the 4 likeliest first moves and the 2 likeliest replies to each.
+
+import { logOdds } from "../numbers";
+import type { Evaluation, PredictedState, Run } from "../run";
+import type { Board } from "../rules/board";
+import { valueAfter } from "../rules/outcome";
+
+/** A position of the tree. */
+export interface Node {
+  board: Board;
+  players: boolean; // whether the player at the root is to move
+  odds: number; // the player's log odds of winning: the network's, or the rules' where the game is over
+  over: boolean;
+  evaluation: Evaluation | null; // null at the leaves
+  children: Map<string, Node | null>; // null: no valid state was predicted
+  predicted: Map<string, PredictedState>;
+}
+
+const node = (board: Board, players: boolean): Node => ({
+  board,
+  players,
+  odds: 0,
+  over: false,
+  evaluation: null,
+  children: new Map(),
+  predicted: new Map(),
+});
+
+const ended = (board: Board, players: boolean, odds: number): Node => ({ ...node(board, players), odds, over: true });
+
+const playersOdds = ({ players }: Node, value: number): number => logOdds(players ? value : 1 - value);
+
+const expanded = (one: Node | null): one is Node => one !== null && !one.over;
+
+/** Positions that the network evaluated and states that it predicted, from here on. */
+export function evaluationsOf(root: Node): number {
+  return [...root.children.values()].filter(expanded).reduce((total, child) => total + evaluationsOf(child), 1 + root.predicted.size);
+}
+
+/** Network calls in which positions from here on have a part. */
+export function callsOf(root: Node): number {
+  const below = [...root.children.values()].filter(expanded).map(callsOf);
+  return 1 + (root.predicted.size ? 1 : 0) + Math.max(0, ...below);
+}
+
+/** The moves of a map of shares, likeliest first. */
+export const byShare = (shares: Map<string, number>): string[] =>
+  [...shares.keys()].sort((a, b) => shares.get(b)! - shares.get(a)!);
+
+/** The roots of the trees of some boards, grown in common batches; `allowed` narrows their first moves. */
+export async function grow(
+  run: Run,
+  boards: Board[],
+  allowed: (readonly string[])[] | null,
+  widths: readonly number[],
+): Promise<Node[]> {
+  const roots = boards.map((board) => node(board, true));
+  let level = roots;
+  for (const [ply, width] of widths.entries()) {
+    const found = await run.evaluate(level.map(({ board }) => board), ply ? null : allowed);
+    const edges: [Node, string][] = [];
+    level.forEach((one, index) => {
+      one.evaluation = found[index]!;
+      one.odds = playersOdds(one, one.evaluation.value);
+      for (const move of byShare(one.evaluation.priors).slice(0, width)) edges.push([one, move]);
+    });
+    const states = await run.predict(
+      edges.map(([one]) => one.board),
+      edges.map(([one]) => one.evaluation!),
+      edges.map(([, move]) => move),
+    );
+    edges.forEach(([one, move], index) => {
+      one.predicted.set(move, states[index]!);
+      // At the true root the rules say which moves end the game, with the game's history.
+      const end = ply ? null : valueAfter(one.board, move);
+      one.children.set(
+        move,
+        end === null ? successor(one, states[index]!) : ended(one.board.alone().push(move), false, logOdds(end)),
+      );
+    });
+    level = level.flatMap(({ children }) => [...children.values()].filter(expanded));
+    if (!level.length) return roots;
+  }
+  const leaves = await run.evaluate(level.map(({ board }) => board));
+  level.forEach((one, index) => (one.odds = playersOdds(one, leaves[index]!.value)));
+  return roots;
+}
+
+/** The node of a predicted state; without legal moves it is mate or stalemate. */
+function successor(parent: Node, { board }: PredictedState): Node | null {
+  if (!board) return null;
+  const players = (board.turn === parent.board.turn) === parent.players;
+  if (board.legal.length) return node(board, players);
+  return ended(board, players, logOdds(board.check ? (players ? 0 : 1) : 0.5));
+}
