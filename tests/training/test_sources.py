@@ -94,7 +94,7 @@ def test_later_plies_of_a_line_are_records_of_their_own(labelled: Path, tmp_path
     records = records_of(labelled, 2, "train", cache, False, lambda line: None, 1)
     assert len(records) == len(later)
     assert records.folder != records_of(labelled, 2, "train", cache, False, lambda line: None).folder
-    with pytest.raises(UserError, match="holds records, not games .* with ply = 1"):
+    with pytest.raises(UserError, match=r"holds records, not games .* with ply = 1"):
         records_of(records.folder, 2, "train", cache, False, lambda line: None, 1)
     with pytest.raises(UserError, match="only ply 0"):
         records_of(labelled, 2, "train", cache, True, lambda line: None, 1)
