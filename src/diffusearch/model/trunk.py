@@ -45,18 +45,31 @@ class Attention(nn.Module):
         elif past is not None:
             key = torch.cat([past[0].expand(batch, -1, -1, -1), key], dim=2)
             value = torch.cat([past[1].expand(batch, -1, -1, -1), value], dim=2)
-        mask = None
-        if self.causal and before and places > 1:
-            mask = torch.ones(places, before + places, dtype=torch.bool, device=x.device).tril(before)
-        y = F.scaled_dot_product_attention(
-            query,
-            key,
-            value,
-            attn_mask=mask,
-            is_causal=self.causal and before == 0 and places > 1,
-        )
+        y = attend(query, key, value, causal=self.causal and places > 1)
         y = self.out(y.transpose(1, 2).reshape(batch, places, width))
         return y, (key, value)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, *, causal: bool) -> Tensor:
+    """softmax(q k / sqrt(d)) v for queries [batch, heads, places, d], which are the last places of the keys.
+
+    With gradients on a CPU the products are written out: for some dozens of places the backward pass of torch's fused
+    attention takes several times as long (benchmarks/attention_speed.py).
+    """
+    places, keys = query.shape[2], key.shape[2]
+    mask = None
+    if causal and (keys > places or _written_out(query)):
+        mask = torch.ones(places, keys, dtype=torch.bool, device=query.device).tril(keys - places)
+    if not _written_out(query):
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=causal and mask is None)
+    scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-1, -2)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return scores.softmax(-1) @ value
+
+
+def _written_out(query: Tensor) -> bool:
+    return torch.is_grad_enabled() and query.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def rotate(x: Tensor, start: int | Tensor) -> Tensor:
