@@ -53,8 +53,8 @@ class Attention(nn.Module):
 def attend(query: Tensor, key: Tensor, value: Tensor, *, causal: bool) -> Tensor:
     """softmax(q k / sqrt(d)) v for queries [batch, heads, places, d], which are the last places of the keys.
 
-    With gradients on a CPU the products are written out: for some dozens of places the backward pass of torch's fused
-    attention takes several times as long (benchmarks/attention_speed.py).
+    With gradients in bf16 on a CPU the products are written out: the backward pass of torch's fused attention takes
+    several times as long there (benchmarks/attention_speed.py).
     """
     places, keys = query.shape[2], key.shape[2]
     mask = None
@@ -69,7 +69,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, *, causal: bool) -> Tensor
 
 
 def _written_out(query: Tensor) -> bool:
-    return torch.is_grad_enabled() and query.device.type == "cpu" and not torch.compiler.is_compiling()
+    return torch.is_grad_enabled() and query.device.type == "cpu" and query.dtype == torch.bfloat16
 
 
 def rotate(x: Tensor, start: int | Tensor) -> Tensor:
