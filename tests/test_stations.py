@@ -27,6 +27,7 @@ ORDER = (
     "graphs",
     "inference",
     "search",
+    "drafts",
     "agents",
     "evaluation",
     "play",

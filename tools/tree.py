@@ -35,6 +35,7 @@ STATIONS = {
     "graphs": "the network as ONNX graphs, for play without torch",
     "inference": "a trained run in use: evaluate, predict and imagine positions",
     "search": "explicit search: planners (minimax, MCTS, rollout), evaluator, dynamics",
+    "drafts": "draft and revise: futures that the network drafts, and the move that it denoises with them in sight",
     "agents": "every player behind one small interface, built from a short text",
     "evaluation": "accuracy, puzzles, futures, tournaments, Elo, latency, paired comparison",
     "play": "UCI engine, page server, pictures, terminal",

@@ -29,7 +29,7 @@ def test_a_decision_tells_what_the_search_found(world: Any) -> None:
     for dynamics in (Rules(), Imagined(world)):
         for planner in planners(world, dynamics):
             decision = SearchAgent(planner).play(MIDDLE)
-            report = decision.search
+            report = decision.look_ahead
             assert report is not None
             assert len(report.candidates) == REPORTED
             first = report.candidates[0]
@@ -62,7 +62,7 @@ def test_only_predicted_lines_are_imaginations_and_none_has_a_film(world: Any) -
 
 def test_without_a_line_nothing_is_reported(world: Any) -> None:
     for planner in planners(world, Imagined(world)):
-        assert SearchAgent(planner).play(MIDDLE, Limits(line=False)).search is None
+        assert SearchAgent(planner).play(MIDDLE, Limits(line=False)).look_ahead is None
 
 
 def test_limits_are_the_planners_budget(world: Any) -> None:
@@ -122,7 +122,7 @@ def test_the_published_scale_is_not_shown_as_a_win_probability() -> None:
 def test_lines_come_from_one_search(world: Any) -> None:
     agent = SearchAgent(Minimax(world, Imagined(world), (4, 2, 1)))
     lines = agent.analyse(MIDDLE, lines=3)
-    report = lines[0].search
+    report = lines[0].look_ahead
     assert report is not None
     assert [one.move for one in lines] == [one.move for one in report.candidates[:3]]
     assert [one.value for one in lines] == [one.score for one in report.candidates[:3]]

@@ -213,13 +213,13 @@ def test_repetition_is_seen_by_every_search(run_folders: dict[str, Path]) -> Non
     for text in SEARCHES[:4]:
         made = agent(named(text, run_folders))
         decision = made.play(board, Limits(moves=(again,)))
-        assert decision.search is not None
-        score = decision.search.candidates[0].score
-        assert decision.search.candidates[0].value == 0.5
+        assert decision.look_ahead is not None
+        score = decision.look_ahead.candidates[0].score
+        assert decision.look_ahead.candidates[0].value == 0.5
         root = runs.run(str(run_folders["mixed"]), "", "s-v").evaluate([board], priors=False)[0].value
         assert score is not None
         assert root is not None
         assert min(root, 0.5) <= score <= max(root, 0.5)
         forgetful = made.play(chess.Board(board.fen()), Limits(moves=(again,)))
-        assert forgetful.search is not None
-        assert forgetful.search.candidates[0].value != 0.5
+        assert forgetful.look_ahead is not None
+        assert forgetful.look_ahead.candidates[0].value != 0.5

@@ -11,7 +11,7 @@ import chess
 import pytest
 from fastapi.testclient import TestClient
 
-from diffusearch.agents.base import Agent, Candidate, Decision, Limits, SearchReport
+from diffusearch.agents.base import Agent, Candidate, Decision, Limits, LookAhead
 from diffusearch.inference.imagination import Frame, Imagination, Ply
 from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
@@ -73,19 +73,19 @@ def test_nothing_is_masked_where_the_game_is_over() -> None:
 
 def test_a_search_shows_its_candidates_with_their_lines() -> None:
     board = chess.Board()
-    report = SearchReport(
+    report = LookAhead(
         (
             Candidate(move("e2e4"), 0.4, 0.52, 0.55, (move("e2e4"), move("e7e5"), move("e4e5"))),
             Candidate(move("d2d4"), 0.6),
         )
     )
-    thought = thought_of("x", board, Decision(move("e2e4"), {}, nodes=67, search=report))
-    assert thought.search is not None
-    first, second = thought.search.candidates
+    thought = thought_of("x", board, Decision(move("e2e4"), {}, nodes=67, look_ahead=report))
+    assert thought.look_ahead is not None
+    first, second = thought.look_ahead.candidates
     assert (first.san, first.prior, first.value, first.score) == ("e4", 0.4, 0.52, 0.55)
     assert [ply.san for ply in first.line] == ["e4", "e5"]  # as far as it is legal
     assert (second.value, second.score, [ply.uci for ply in second.line]) == (None, None, ["d2d4"])
-    assert thought_of("x", board, Decision(move("e2e4"), {})).search is None
+    assert thought_of("x", board, Decision(move("e2e4"), {})).look_ahead is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import chess
 import pytest
 from uci_talk import WAIT, GatedAgent, Talk
 
-from diffusearch.agents.base import Candidate, Decision, Limits, SearchReport
+from diffusearch.agents.base import Candidate, Decision, Limits, LookAhead
 from diffusearch.play.uci import Terminated, converse
 from diffusearch.play.uci_options import UciOptions
 
@@ -186,8 +186,8 @@ class Searcher(GatedAgent):
     def play(self, board: chess.Board, limits: Limits = Limits()) -> Decision:
         decision = super().play(board, limits)
         nodes = min(limits.nodes or 50, 1000)
-        report = SearchReport((Candidate(decision.move, 1.0, 0.5, 0.6, (decision.move,)),))
-        return replace(decision, nodes=nodes, search=report, imagination=None)
+        report = LookAhead((Candidate(decision.move, 1.0, 0.5, 0.6, (decision.move,)),))
+        return replace(decision, nodes=nodes, look_ahead=report, imagination=None)
 
 
 def test_an_infinite_search_goes_on_with_more_nodes() -> None:

@@ -8,7 +8,7 @@ import chess
 import pytest
 from uci_talk import GatedAgent, Talk
 
-from diffusearch.agents.base import Candidate, Decision, Limits, SearchReport
+from diffusearch.agents.base import Candidate, Decision, Limits, LookAhead
 from diffusearch.play.scoring import filled, scored
 from diffusearch.tokens.values import centipawns
 
@@ -53,8 +53,8 @@ def test_with_searchmoves_the_score_is_that_of_the_move(talk: Talk) -> None:
 
 def test_a_searched_line_keeps_the_score_of_the_search() -> None:
     board, e4, d4 = chess.Board(), chess.Move.from_uci("e2e4"), chess.Move.from_uci("d2d4")
-    report = SearchReport((Candidate(e4, 0.6, 0.5, 0.55, (e4,)), Candidate(d4, 0.4, 0.5, 0.45, (d4,))))
-    first = Decision(e4, {e4: 0.6, d4: 0.4}, (e4,), 0.55, 60, search=report)
+    report = LookAhead((Candidate(e4, 0.6, 0.5, 0.55, (e4,)), Candidate(d4, 0.4, 0.5, 0.45, (d4,))))
+    first = Decision(e4, {e4: 0.6, d4: 0.4}, (e4,), 0.55, 60, look_ahead=report)
     lines = filled(board, [first], (), 3)
     assert [(one.move, one.value) for one in lines[:2]] == [(e4, 0.55), (d4, 0.45)]
     values, evaluations = scored(GatedAgent(), board, lines)
@@ -73,8 +73,8 @@ def test_a_mate_among_the_lines_is_worth_everything() -> None:
 def test_a_look_of_a_search_has_no_score_of_its_move() -> None:
     """A search that was cut to one look gives the value of the position, with or without a report."""
     board, d4 = chess.Board(), chess.Move.from_uci("d2d4")
-    for report in (None, SearchReport((Candidate(d4, 0.4),))):
-        look = Decision(d4, {d4: 1.0}, (d4,), 0.5, 1, search=report)
+    for report in (None, LookAhead((Candidate(d4, 0.4),))):
+        look = Decision(d4, {d4: 1.0}, (d4,), 0.5, 1, look_ahead=report)
         (one,), evaluations = scored(GatedAgent(), board, [look])
         assert (one.value, evaluations) == (0.7, 1)
     (engine,), evaluations = scored(GatedAgent(), board, [Decision(d4, {}, (d4,), 0.6)], engine=True)

@@ -14,7 +14,7 @@ from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.tokens.layout import Layout
-from diffusearch.training import loop
+from diffusearch.training import loop, state
 from diffusearch.training.log import Validation
 from diffusearch.training.processes import World
 from diffusearch.training.state import Training
@@ -99,7 +99,7 @@ def test_the_loop_uses_the_whole_of_a_given_file(
         limits.append(limit)
         return Validation(0.0, {})
 
-    monkeypatch.setattr(loop, "validate", noted)
+    monkeypatch.setattr(state, "validate", noted)
     short = {"optimiser": {"steps": 1}, "watch": {"validate_records": 16}}
     loop.train(make_recipe(**short), tmp_path / "file")
     monkeypatch.setattr(loop, "open_sources", lambda *_: ([Records(records)], Records(records)))

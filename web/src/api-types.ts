@@ -77,11 +77,12 @@ export interface FilmFrame {
   candidates?: Candidate[]; // the move's distribution at this step; empty if not recorded
 }
 
-/** A root move of a searched tree. Values are win probabilities of the mover after the move. */
-export interface SearchedMove extends Step {
-  prior: number; // the network's probability before the search
+/** A root move that was looked into. Values are win probabilities of the mover after the move. */
+export interface RootCandidate extends Step {
+  prior: number; // the network's probability before it looked ahead
   value: number | null; // one look at the position after the move
-  score: number | null; // what the search made of it
+  score: number | null; // what the search or the drafts made of it
+  probability: number | null; // of the move after the drafts were read; null for a search
   line: Step[];
 }
 
@@ -94,7 +95,7 @@ export interface Thought {
   candidates: Candidate[];
   line: LinePly[];
   film: FilmFrame[];
-  search: { candidates: SearchedMove[] } | null;
+  look_ahead: { by: "search" | "drafts"; candidates: RootCandidate[] } | null;
   value: number | null; // win probability of the side that moves
   legal_mass: number | null;
   steps: number | null; // calls of the network

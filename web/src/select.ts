@@ -1,6 +1,6 @@
 // What follows from the state: pure functions that read it and change nothing.
 
-import type { AgentCard, FilmFrame, Level, Score, SearchedMove, Side, Thought } from "./api";
+import type { AgentCard, FilmFrame, Level, Score, RootCandidate, Side, Thought } from "./api";
 import type { PlayState, Showing, State } from "./state";
 
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -47,8 +47,8 @@ export function shownFrame(thought: Thought, showing: Showing): FilmFrame | null
 }
 
 /** The searched move whose line is on show; null where nothing was searched or the chosen move is shown. */
-export const shownCandidate = (thought: Thought, showing: Showing): SearchedMove | null =>
-  thought.search?.candidates.find((each) => each.uci === showing.candidate) ?? null;
+export const shownCandidate = (thought: Thought, showing: Showing): RootCandidate | null =>
+  thought.look_ahead?.candidates.find((each) => each.uci === showing.candidate) ?? null;
 
 /** What the agent expected after each of its moves, and what was really played. */
 export function expectations(play: PlayState): { ply: number; expected: string; played: string; hit: boolean }[] {

@@ -6,7 +6,7 @@ import { miniBoard, squareName } from "./boards";
 import { percent, shownCandidate, shownFrame } from "./select";
 import type { Showing } from "./state";
 import { filmView } from "./view-film";
-import { searchView } from "./view-search";
+import { lookAheadView } from "./view-look-ahead";
 
 export interface ShownThought {
   thought: Thought;
@@ -28,9 +28,9 @@ export function headlineView(thought: Thought): TemplateResult {
 export function thoughtView(shown: ShownThought): TemplateResult {
   const { thought, showing } = shown;
   const frame = shownFrame(thought, showing); // null: the end, shown with its errors
-  const other = shownCandidate(thought, showing); // a searched move has no boards of its own
+  const other = shownCandidate(thought, showing); // another move has no boards of its own
   return html`
-    ${thought.search ? searchView(thought, showing, shown.hidden) : candidatesView(thought, weighedAt(thought, showing))}
+    ${thought.look_ahead ? lookAheadView(thought, showing, shown.hidden) : candidatesView(thought, weighedAt(thought, showing))}
     ${thought.film.length > 1 ? filmView(thought, showing, shown.label) : nothing}
     ${other && other.uci !== thought.move ? nothing : stripView(shown, frame)} ${legendView(thought, shown.hidden)}
   `;

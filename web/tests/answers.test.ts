@@ -63,7 +63,7 @@ describe("thoughts", () => {
     const [decision] = await search().decide([board]);
     const thought = thoughtOf("search", board, decision!, true);
     expect(thought.candidates).toHaveLength(6);
-    expect(thought.search!.candidates[0]!.line[0]!.uci).toBe(thought.move);
+    expect(thought.look_ahead!.candidates[0]!.line[0]!.uci).toBe(thought.move);
     expect(thought).toMatchObject({ imagined: true, film: [], steps: 9, draw_accepted: false, root: board.fen });
     expect(thought.line.every((ply) => ply.legal && !ply.wrong.length)).toBe(true);
   });
@@ -72,7 +72,7 @@ describe("thoughts", () => {
     const [decision] = await imagining(new Run(new Mock()), SETTINGS.imagining, 100, null).decide([board]);
     const thought = thoughtOf("diffusearch", board, decision!, false);
     expect(thought.film).toHaveLength(thought.steps! + 1);
-    expect(thought).toMatchObject({ search: null, draw_accepted: null });
+    expect(thought).toMatchObject({ look_ahead: null, draw_accepted: null });
     expect(thought.film.at(-1)!.confidence![0]).toHaveLength(64);
   });
   it("of one look have the true board", async () => {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import chess
 
@@ -30,20 +30,22 @@ class Limits:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A root move that a search looked into. Values are win probabilities of the side to move at the root."""
+    """A root move that was looked into. Values are win probabilities of the side to move at the root."""
 
     move: chess.Move
-    prior: float  # the network's probability of the move before the search
+    prior: float  # the network's probability of the move before it looked ahead
     value: float | None = None  # after the move, by one evaluation
-    score: float | None = None  # the same, after the search
+    score: float | None = None  # the same, after looking ahead
     line: tuple[chess.Move, ...] = ()  # the line that the score comes from; the first is the move
+    probability: float | None = None  # after looking ahead; None where a search gives none
 
 
 @dataclass(frozen=True)
-class SearchReport:
-    """What an explicit search found at the root, best candidate first."""
+class LookAhead:
+    """What an agent found after its root moves, best candidate first."""
 
     candidates: tuple[Candidate, ...] = ()
+    by: Literal["search", "drafts"] = "search"  # a tree that was searched, or drafts that the network read
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Decision:
     nodes: int = 0  # network evaluations or engine nodes spent
     seconds: float = 0.0
     imagination: Imagination | None = field(default=None, repr=False)
-    search: SearchReport | None = field(default=None, repr=False)  # where a tree was searched
+    look_ahead: LookAhead | None = field(default=None, repr=False)  # where a tree was searched or drafts were read
 
 
 class Agent(ABC):

@@ -86,9 +86,12 @@ _ALL = (
     AgentKind(
         "diffusearch",
         "RUN",
-        "denoises its move together with the future, as its run's [decoding] says",
+        "denoises its move together with the future, or with drafts in sight, as its run's [decoding] says",
         (
-            Option("steps", integer(1, 1000), None, "denoising steps; 1 is one look"),
+            Option("steps", integer(1, 1000), None, "denoising steps, or network calls with drafts; 1 is one look"),
+            Option("drafts", integer(0, 64), None, "first moves that are drafted and read; 0: joint denoising"),
+            Option("depth", integer(1, 3), None, "plies of a draft"),
+            Option("rounds", integer(0, 64), None, "times that the leading move gets a second reply"),
             Option("order", choice(*ORDERS), None, "which variables are fixed first"),
             Option("carry", choice("predict", "keep", "gumbel"), None, "what becomes of variables that are visible"),
             Option("horizon", integer(1, 64), None, "plies of the future"),

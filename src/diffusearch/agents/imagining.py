@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import chess
 import torch
 
-from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.agents.base import Agent, Candidate, Decision, Limits, LookAhead
 from diffusearch.agents.chance import choose, number
 from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.policy import among
@@ -147,7 +147,29 @@ class ImaginingAgent(Agent):
             nodes=one.nodes,
             seconds=seconds,
             imagination=one,
+            look_ahead=_drafted(one),
         )
+
+
+def _drafted(one: Imagination) -> LookAhead | None:
+    """The drafted moves as candidates, likeliest first; None where nothing was drafted."""
+    if not one.drafts:
+        return None
+    ranked = sorted(one.drafts, key=lambda draft: -draft.after)
+    return LookAhead(
+        tuple(
+            Candidate(
+                chess.Move.from_uci(draft.move),
+                draft.before,
+                draft.value,
+                draft.revised,
+                tuple(chess.Move.from_uci(ply.move) for ply in draft.lines[0] if ply.move is not None),
+                draft.after,
+            )
+            for draft in ranked
+        ),
+        "drafts",
+    )
 
 
 def _shares(one: Imagination, moves: Sequence[chess.Move]) -> dict[chess.Move, float]:

@@ -12,6 +12,7 @@ from diffusearch.agents.strength import Strength
 from diffusearch.errors import UserError
 
 if TYPE_CHECKING:
+    from diffusearch.agents.imagining import Imaginer
     from diffusearch.diffusion.decoding import Decoding
     from diffusearch.inference.run import Run
     from diffusearch.search.dynamics import Dynamics
@@ -56,15 +57,24 @@ def _run(spec: AgentSpec, packaged: str) -> Run:
 
 # Options of `diffusearch` that are fields of its run's [decoding]; None keeps the run's own.
 DECODING = {"k": "imaginations", "stop": "stop_confidence"} | {
-    name: name for name in ("steps", "order", "carry", "move_last", "temperature", "legal", "cache", "ahead")
+    name: name
+    for name in (
+        *("steps", "order", "carry", "move_last", "temperature", "legal", "cache", "ahead"),
+        *("drafts", "depth", "rounds"),
+    )
 }
+# Options of joint denoising, which reads no drafts: any of them switches drafts off.
+JOINT = ("order", "carry", "horizon", "k", "move_last", "temperature", "legal", "stop", "cache", "ahead")
 
 
 def diffusearch(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     net = _run(spec, "diffusearch")
     net = net.quantised() if options["int8"] else net
+    joint = [name for name in JOINT if options[name] is not None]
+    if joint and options["drafts"]:
+        raise UserError(f"agent '{spec}' has drafts and {joint[0]}, an option of joint denoising: keep one of them")
     given = {field: options[name] for name, field in DECODING.items() if options[name] is not None}
-    decoding = replace(net.recipe.decoding, **given)
+    decoding = replace(net.recipe.decoding, **({"drafts": 0} if joint else {}) | given)
     return _imagining(net, decoding, options, horizon=options["horizon"], film=options["film"])
 
 
@@ -89,7 +99,14 @@ def _imagining(
 
     strength, seed = options["strength"], options["seed"]
     evaluator = net if net.has_value else None
-    return ImaginingAgent(net, decoding, strength=strength, seed=seed, horizon=horizon, film=film, evaluator=evaluator)
+    imaginer: Imaginer = net
+    if decoding.drafts:
+        from diffusearch.drafts.revising import Reviser
+
+        imaginer = Reviser(net)
+    return ImaginingAgent(
+        imaginer, decoding, strength=strength, seed=seed, horizon=horizon, film=film, evaluator=evaluator
+    )
 
 
 def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:

@@ -8,7 +8,7 @@ from typing import Any
 
 import chess
 
-from diffusearch.agents.base import Agent, Candidate, Decision, Limits, SearchReport
+from diffusearch.agents.base import Agent, Candidate, Decision, Limits, LookAhead
 from diffusearch.agents.chance import choose
 from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.imagining import playable
@@ -100,7 +100,7 @@ class SearchAgent(Agent):
                 steps=plan.calls,
                 evaluations=plan.evaluations,
             )
-        report = SearchReport(
+        report = LookAhead(
             tuple(
                 Candidate(one.move, one.prior, one.value, one.score, plan.variation(one.move).moves)
                 for one in plan.moves[: REPORTED if limits.line else 0]
@@ -114,7 +114,7 @@ class SearchAgent(Agent):
             nodes=plan.evaluations,
             seconds=seconds,
             imagination=imagination,
-            search=report if limits.line else None,
+            look_ahead=report if limits.line else None,
         )
 
 

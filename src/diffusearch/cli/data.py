@@ -17,6 +17,7 @@ data_app = typer.Typer(help="Show and check labelled data, make games by self-pl
 def register(app: typer.Typer) -> None:
     """Add this family's verbs to the program."""
     app.command("label")(label)
+    app.command("draft")(draft)
     app.add_typer(data_app, name="data")
 
 
@@ -105,6 +106,34 @@ def label(
             " (with --future played, 16 plies without a header BookPlies count as book)" if future == "played" else ""
         )
         raise UserError(f"{', '.join(games)} gave no position; loosen the filters or give other games{book}")
+
+
+def draft(
+    run: Annotated[str, typer.Argument(help="Run that drafts: a folder, or packaged weights by name (diffusearch).")],
+    labels: Annotated[Path, typer.Argument(help="Labelled positions that the run was not trained on.")],
+    out: Annotated[Path, typer.Option(help="Folder for the drafts; the same command again continues.")],
+    drafts: Annotated[int, typer.Option(min=1, max=64, help="First moves that are drafted in each position.")] = 6,
+    depth: Annotated[int, typer.Option(min=1, max=3, help="Plies of a draft.")] = 3,
+    limit: Annotated[int | None, typer.Option(min=1, help="Positions, drawn at random; all if left out.")] = None,
+    exclude: Annotated[list[Path] | None, typer.Option(help="Labelled set whose games are left out.")] = None,
+    dynamics: Annotated[str, typer.Option(help="Who makes the drafted positions: imagined or rules.")] = "imagined",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the order of positions.")] = 0,
+) -> None:
+    """Let a run draft futures of labelled positions: records for training its draft reader."""
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from diffusearch.agents.runs import run as open_run
+    from diffusearch.drafts.recording import Recording, record
+
+    if dynamics not in ("imagined", "rules"):
+        raise UserError(f"--dynamics is {dynamics!r}: give imagined or rules")
+    wanted = Recording(labels, out, drafts, depth, limit, seed, tuple(exclude or ()), dynamics)
+    with Progress(TextColumn("positions drafted"), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+        task = bar.add_task("drafts", total=None)
+        count = record(
+            open_run(run, "diffusearch"), wanted, lambda done, total: bar.update(task, completed=done, total=total)
+        )
+    typer.echo(f"{out}: {count:,} positions with drafts")
 
 
 @data_app.command("selfplay")

@@ -71,6 +71,15 @@ def read_labelled(path: str | Path, split: str | None = None, failed: bool = Fal
         yield from batch.to_pylist()
 
 
+def games_of(path: str | Path) -> set[tuple[str, int]]:
+    """The games of a labelled set, each by its pool and its number there."""
+    found: set[tuple[str, int]] = set()
+    for file in labelled_files(path):
+        for batch in read_parquet(file, ["pool", "game"]):
+            found |= set(zip(batch["pool"].to_pylist(), batch["game"].to_pylist(), strict=True))
+    return found
+
+
 def scored_moves(path: str | Path) -> int:
     """How many moves the longest list of scored actions of a set has, SCORED at most; 0 where no action is scored."""
     most = 0

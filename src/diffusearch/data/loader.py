@@ -8,12 +8,12 @@ them in a new order, so that reading stays sequential on data larger than memory
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from diffusearch.data.records import Records
 from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
 
@@ -42,10 +42,24 @@ def source_rows(count: int, start: int, size: int, seed: Sequence[int]) -> npt.N
     return out
 
 
+class Source(Protocol):
+    """Rows of arrays: records, or draft records."""
+
+    folder: Path
+    horizon: int
+    scored: int
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+        """The arrays of the given rows."""
+        ...
+
+
 class Mixture:
     """Several record sources, each with a share of every batch."""
 
-    def __init__(self, sources: Sequence[Records], weights: Sequence[float], seed: int) -> None:
+    def __init__(self, sources: Sequence[Source], weights: Sequence[float], seed: int) -> None:
         self.sources, self.seed = list(sources), seed
         total = sum(weights)
         self._edges = np.cumsum([0.0, *weights]) / total
@@ -84,11 +98,11 @@ class Mixture:
 
 def _widened(part: dict[str, npt.NDArray[Any]], scored: int) -> dict[str, npt.NDArray[Any]]:
     """The same arrays with room for `scored` scored moves a record."""
+    if scored == 0:
+        return part
     count = len(part["known"])
     wide_moves = np.full((count, scored), moves.NONE, np.uint16)
     wide_wins = np.zeros((count, scored), np.float32)
-    if scored == 0:
-        return part
     if "scored_moves" in part:
         width = part["scored_moves"].shape[1]
         wide_moves[:, :width], wide_wins[:, :width] = part["scored_moves"], part["scored_wins"]

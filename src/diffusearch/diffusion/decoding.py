@@ -31,6 +31,10 @@ class Decoding:
     stop_confidence: Annotated[float, Range(low=0.0, high=1.0)] = 0.0  # stop when all variables are so likely; 0 = off
     cache: bool = False  # compute only what is noised or newly fixed: faster, not exact (model/kv_cache.py)
     ahead: Annotated[int, Range(low=0)] = 0  # with cache: noised places computed for each that is fixed; 0 = all
+    # Drafts (drafts/): the move is denoised with lines in sight that the network drafted. `steps` is the most calls.
+    drafts: Annotated[int, Range(low=0, high=64)] = 0  # first moves that are drafted; 0 = none
+    depth: Annotated[int, Range(low=1, high=3)] = 3  # plies of a draft
+    rounds: Annotated[int, Range(low=0, high=64)] = 3  # times that the leading move gets a second reply
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:

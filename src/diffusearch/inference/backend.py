@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,27 @@ class Look:
     context: RootContext
 
 
+class DraftArrays(NamedTuple):
+    """K drafts of each of n roots (tokens/drafts.py). What does not exist may hold any finite number."""
+
+    root: Floats  # [n, given places, width] hidden states of the roots
+    hidden: Floats  # [n, K, nodes, given places, width] of the drafted positions, each seen by its own side to move
+    root_odds: Floats  # [n] log odds of the root's mover
+    odds: Floats  # [n, K, nodes] log odds of the root's mover
+    log_shares: Floats  # [n, K, nodes] log probability of the move that leads to the node
+    exists: npt.NDArray[np.bool_]  # [n, K, nodes] drafted and a valid position
+    over: npt.NDArray[np.bool_]  # [n, K, nodes] the game is over there
+
+
+class DraftReading(NamedTuple):
+    """What the network reads from drafts: move j has the probability softmax(scale x (log prior + score))_j."""
+
+    scores: Floats  # [n, K] of drafted moves
+    rest: Floats  # [n] of all other moves
+    scale: float
+    wins: Floats  # [n, K] win probability of the root's mover after drafted moves
+
+
 class Backend(Protocol):
     """The network of one run."""
 
@@ -61,6 +82,9 @@ class Backend(Protocol):
 
     def action_values(self, given: Ints, layout: Layout) -> Floats:
         """Logits [batch, 128] of the values of the given actions (sa-v)."""
+
+    def read_drafts(self, drafts: DraftArrays) -> DraftReading:
+        """The revision of the first move by drafts; only where the model has a draft reader."""
 
     def sample(
         self,

@@ -37,6 +37,18 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class DraftedMove:
+    """A first move that was drafted, and what the network makes of the draft. Values are of the root's mover."""
+
+    move: str  # UCI
+    before: float  # its probability at the first look
+    after: float  # its probability with the drafts in sight
+    value: float | None  # win probability after the move, by one evaluation
+    revised: float  # win probability after the move, as read from the draft
+    lines: tuple[tuple[Ply, ...], ...]  # the drafted lines; each begins with the move
+
+
+@dataclass(frozen=True)
 class Imagination:
     """A decision with its imagined future."""
 
@@ -52,6 +64,7 @@ class Imagination:
     steps: int = 0  # network calls spent
     evaluations: int | None = None  # of one position each, in these calls; None = one a call
     move_step: int | None = None  # the call after which the move changed no more, where it was denoised
+    drafts: tuple[DraftedMove, ...] = ()  # likeliest move of the first look first, where drafts were read
 
     @property
     def nodes(self) -> int:
@@ -84,6 +97,7 @@ class Imagination:
             "steps": self.steps,
             "evaluations": self.nodes,
             "move_step": self.move_step,
+            "drafts": [asdict(draft) for draft in self.drafts],
             "film": [asdict(frame) for frame in self.film],
         }
 

@@ -113,6 +113,11 @@ class Run:
         return self.recipe.model.root_value or self.paradigm == "s-v"
 
     @property
+    def reads_drafts(self) -> bool:
+        """Whether the network revises its move by drafts."""
+        return self.recipe.model.draft_reader
+
+    @property
     def predicts_states(self) -> bool:
         """Whether `predict` works: a state follows the first move, and a move can be held fixed (a mask exists)."""
         segments = self.layout.segment("a", 0), self.layout.segment("s", 1)
@@ -141,8 +146,9 @@ class Run:
             given = given_variables(part, layout)
             look = self.backend.look(given.numpy(), layout, moves=priors)
             values = [None] * len(part) if look.value_logits is None else _expected(look.value_logits)
+            contexts = [EvaluationContext(self, look.context, row) for row in range(len(part))]
             if not priors:
-                out += [Evaluation({}, value) for value in values]
+                out += [Evaluation({}, value, context=one) for value, one in zip(values, contexts, strict=True)]
                 continue
             roots = Roots.of(part, self.layout)
             _refuse_finished(roots)
@@ -157,8 +163,7 @@ class Run:
                     ids = move_tokens(part[row : row + 1], [own], self.layout)[0]
                 powers = np.exp(logits[row, ids] - logits[row, ids].max())
                 shares = dict(zip(own, (powers / powers.sum()).tolist(), strict=True))
-                context = EvaluationContext(self, look.context, row)
-                out.append(Evaluation(shares, values[row], float(mass), bool(best), context))
+                out.append(Evaluation(shares, values[row], float(mass), bool(best), contexts[row]))
         return out
 
     def predict(

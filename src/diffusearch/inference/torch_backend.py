@@ -12,8 +12,9 @@ from diffusearch.diffusion.autoregressive import Autoregressive
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.process import Process, make_process
 from diffusearch.diffusion.sampling import Sample
-from diffusearch.inference.backend import Floats, Ints, Look, RootContext
+from diffusearch.inference.backend import DraftArrays, DraftReading, Floats, Ints, Look, RootContext
 from diffusearch.model.denoiser import Denoiser, Root
+from diffusearch.model.heads.drafts import Drafts
 from diffusearch.model.int8 import int8
 from diffusearch.tokens.batch import masked
 from diffusearch.tokens.layout import Layout
@@ -53,7 +54,7 @@ class TorchBackend:
             # These processes have no mask: their first step starts from pure noise.
             one = Decoding(steps=1, legal=False)
             sample = self.process.sample(net, known, layout, one, torch.Generator().manual_seed(0))
-            return Look(_array(sample.raw_move_logits), _array(sample.value_logits), TorchContext(given, None))
+            return Look(_optional(sample.raw_move_logits), _optional(sample.value_logits), TorchContext(given, None))
         x, root = masked(known, layout), None
         if net.prefix:
             root = net.read_root(x, layout)
@@ -70,7 +71,7 @@ class TorchBackend:
         logits = None
         if action is not None:
             logits = net.logits(hidden, layout, layout.groups_at(action.place), tokens=x)["action"][:, 0]
-        return Look(_array(logits), _array(value), TorchContext(given, root))
+        return Look(_optional(logits), _optional(value), TorchContext(given, root))
 
     @torch.inference_mode()
     def read_roots(self, given: Ints, layout: Layout) -> TorchContext:
@@ -102,6 +103,15 @@ class TorchBackend:
         logits: Floats = self.net(masked(torch.from_numpy(given), layout), layout)["value"][:, 0].numpy()
         return logits
 
+    @torch.inference_mode()
+    def read_drafts(self, drafts: DraftArrays) -> DraftReading:
+        reader = self.net.draft_reader
+        assert reader is not None  # Run.reads_drafts
+        device = reader.value_weight.device
+        found = reader(Drafts(*(torch.from_numpy(array).to(device) for array in drafts)))
+        wins = reader.win_logits(found.worth).sigmoid()
+        return DraftReading(_array(found.scores), _array(found.rest), float(found.scale), _array(wins))
+
     def sample(
         self,
         given: Tensor,
@@ -114,8 +124,13 @@ class TorchBackend:
         return self.process.sample(self.net, given, layout, decoding, generator, allowed, film)
 
 
-def _array(tensor: Tensor | None) -> Floats | None:
-    return None if tensor is None else tensor.numpy()
+def _array(tensor: Tensor) -> Floats:
+    array: Floats = tensor.cpu().numpy()
+    return array
+
+
+def _optional(tensor: Tensor | None) -> Floats | None:
+    return None if tensor is None else _array(tensor)
 
 
 def _picked(root: Root, rows: Tensor) -> Root:

@@ -134,19 +134,21 @@ class FilmFrame(ApiModel):
     candidates: list[CandidateMove] = Field(description="the move's distribution at this step, likeliest first")
 
 
-class SearchedMove(ApiModel):
-    """A root move that the search looked into; values are win probabilities of the side to move at the root."""
+class RootCandidate(ApiModel):
+    """A root move that was looked into; values are win probabilities of the side to move at the root."""
 
     uci: Uci
     san: str
-    prior: Probability = Field(description="the network's probability of the move before the search")
+    prior: Probability = Field(description="the network's probability of the move before it looked ahead")
     value: Probability | None = Field(description="after the move, by one evaluation")
-    score: Probability | None = Field(description="after the move, as the search made it")
+    score: Probability | None = Field(description="after the move, as the search or the drafts made it")
+    probability: Probability | None = Field(description="of the move after the drafts were read; null for a search")
     line: list[NamedMove] = Field(description="the line behind the score, the move first")
 
 
-class SearchView(ApiModel):
-    candidates: list[SearchedMove] = Field(description="best first")
+class LookAheadView(ApiModel):
+    by: Literal["search", "drafts"] = Field(description="a tree that was searched, or drafts that the network read")
+    candidates: list[RootCandidate] = Field(description="best first")
 
 
 class Thought(ApiModel):
@@ -160,7 +162,7 @@ class Thought(ApiModel):
     candidates: list[CandidateMove]
     line: list[LinePly]
     film: list[FilmFrame] = Field(description="empty unless denoising steps were recorded")
-    search: SearchView | None = Field(description="null unless a tree was searched")
+    look_ahead: LookAheadView | None = Field(description="null unless a tree was searched or drafts were read")
     value: Probability | None = Field(description="win probability of the side to move")
     legal_mass: Probability | None
     steps: int | None = Field(description="network calls, or null where the agent does not count them")

@@ -19,14 +19,14 @@ FIRST_LOOK = Limits(steps=1, nodes=20, seconds=0.05, line=False)
 def filled(
     board: chess.Board, decisions: Sequence[Decision], allowed: tuple[chess.Move, ...], lines: int
 ) -> list[Decision]:
-    """`lines` decisions: those of the agent, then the next candidates of its search, then the next likeliest moves."""
+    """`lines` decisions: the agent's own, then further moves that it looked into, then the next likeliest."""
     out = list(decisions[:lines])
     first = out[0]
-    if first.search is not None:
-        for one in first.search.candidates:
+    if first.look_ahead is not None:
+        for one in first.look_ahead.candidates:
             if len(out) < lines and one.move not in {decision.move for decision in out}:
                 line = one.line or (one.move,)
-                out.append(Decision(one.move, first.probabilities, line, one.score, search=first.search))
+                out.append(Decision(one.move, first.probabilities, line, one.score, look_ahead=first.look_ahead))
     shown = {decision.move for decision in out}
     rest = [move for move in (allowed or tuple(board.legal_moves)) if move not in shown]
     rest.sort(key=lambda move: -first.probabilities.get(move, 0.0))
@@ -64,6 +64,6 @@ def scored(
 
 def _knows_its_move(decision: Decision, engine: bool) -> bool:
     """Whether the value is that of the move, not of the position: where a search scored it, or an engine."""
-    if decision.search is not None:
-        return any(one.move == decision.move and one.score is not None for one in decision.search.candidates)
+    if decision.look_ahead is not None:
+        return any(one.move == decision.move and one.score is not None for one in decision.look_ahead.candidates)
     return engine and decision.value is not None

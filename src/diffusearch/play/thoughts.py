@@ -1,4 +1,4 @@
-"""A decision as the API shows it: candidates, the line with its boards, the recorded film, the searched candidates."""
+"""A decision as the API shows it: candidates, the line with its boards, the recorded film, the looks ahead."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping
 
 import chess
 
-from diffusearch.agents.base import Decision, SearchReport
+from diffusearch.agents.base import Decision, LookAhead
 from diffusearch.inference.imagination import Imagination, Ply
 from diffusearch.play.pasted_games import side
 from diffusearch.play.schemas import (
     CandidateMove,
     FilmFrame,
     LinePly,
+    LookAheadView,
     NamedMove,
-    SearchedMove,
-    SearchView,
+    RootCandidate,
     Thought,
 )
 
@@ -48,7 +48,7 @@ def thought_of(agent_id: str, board: chess.Board, decision: Decision, draw_offer
         candidates=_candidates(board, weighed),
         line=_predicted_line(board, imagination) if imagination else _true_line(board, decision.line),
         film=_film(board, imagination) if imagination else [],
-        search=None if decision.search is None else _search(board, decision.search),
+        look_ahead=None if decision.look_ahead is None else _look_ahead(board, decision.look_ahead),
         value=None if decision.value is None else share_of(decision.value),
         legal_mass=None if imagination is None or imagination.legal_mass is None else share_of(imagination.legal_mass),
         steps=None if imagination is None else imagination.steps,
@@ -151,17 +151,19 @@ def _film(board: chess.Board, imagination: Imagination) -> list[FilmFrame]:
     ]
 
 
-def _search(board: chess.Board, report: SearchReport) -> SearchView:
-    return SearchView(
+def _look_ahead(board: chess.Board, report: LookAhead) -> LookAheadView:
+    return LookAheadView(
+        by=report.by,
         candidates=[
-            SearchedMove(
+            RootCandidate(
                 uci=one.move.uci(),
                 san=board.san(one.move),
                 prior=share_of(one.prior),
                 value=None if one.value is None else share_of(one.value),
                 score=None if one.score is None else share_of(one.score),
+                probability=None if one.probability is None else share_of(one.probability),
                 line=named_line(board, one.line or (one.move,)),
             )
             for one in report.candidates
-        ]
+        ],
     )

@@ -188,7 +188,8 @@ class ThinkingEngine:
         self._has_steps = 0 < agent.play(chess.Board(), Limits(steps=1)).nodes <= agent.work(1)
         if self._has_steps:
             own = agent.play(chess.Board())
-            self._own_steps, self._one_search = _calls(own), own.search is not None
+            self._own_steps = _calls(own)
+            self._one_search = own.look_ahead is not None and own.look_ahead.by == "search"
             for steps in (3, self._own_steps):  # evaluations in a batch may be cheaper than one by one
                 began = time.monotonic()
                 decision = agent.play(chess.Board(), Limits(steps=steps, line=False))

@@ -7,23 +7,23 @@ checkpoint; the process then exits with 130 or 143.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from contextlib import nullcontext
 from pathlib import Path
 
 import torch
 
-from diffusearch.data.records import Records
+from diffusearch.data.draft_records import is_drafts
 from diffusearch.errors import UserError
 from diffusearch.files import locked, remove_leftovers, write_whole
 from diffusearch.training import checkpoint
+from diffusearch.training.draft_training import DraftTraining, open_drafts
 from diffusearch.training.log import Log
 from diffusearch.training.processes import World
 from diffusearch.training.recipe import Recipe, differs, recipe_text
 from diffusearch.training.sources import open_sources
 from diffusearch.training.state import Training, out_of_patience, total_steps
 from diffusearch.training.stopping import StopSignals
-from diffusearch.training.validation import validate
 
 STALE = 300.0  # seconds of work that a killed run may lose at most
 
@@ -78,8 +78,7 @@ def _train(recipe: Recipe, out: Path, world: World, resume: bool, report: Say) -
     if not world.rank:
         remove_leftovers(out)
     with world.one_by_one():  # the first process replays labelled sets, the others find them done
-        records, validation = open_sources(recipe, report)
-    training = Training(recipe, out, records, world)
+        training, validation = _opened(recipe, out, world, report)
     if resume and not found:
         report(f"{out} holds no checkpoint: the run begins with its first step")
     if validation is None:
@@ -99,7 +98,16 @@ def _train(recipe: Recipe, out: Path, world: World, resume: bool, report: Say) -
     return training
 
 
-def _loop(training: Training, validation: Records | None, log: Log, signals: StopSignals, report: Say) -> bool:
+def _opened(recipe: Recipe, out: Path, world: World, report: Say) -> tuple[Training, Sized | None]:
+    """The training at its first step, and the records for validation. Draft records train the draft reader alone."""
+    if any(is_drafts(Path(source.path)) for source in recipe.data.sources):
+        drafts, held_back = open_drafts(recipe)
+        return DraftTraining(recipe, out, drafts, world), held_back
+    records, validation = open_sources(recipe, report)
+    return Training(recipe, out, records, world), validation
+
+
+def _loop(training: Training, validation: Sized | None, log: Log, signals: StopSignals, report: Say) -> bool:
     """Steps, validations and checkpoints until the end, the time limit, the patience or a signal; whether by signal."""
     recipe, world, watch = training.recipe, training.world, training.recipe.watch
     over = asked = False
@@ -112,7 +120,7 @@ def _loop(training: Training, validation: Records | None, log: Log, signals: Sto
         if validation is not None and (due or last or over):
             # a file that is given for validation is used whole
             limit = len(validation) if recipe.data.validation else watch.validate_records
-            result = validate(training, validation, limit)
+            result = training.validate(validation, limit)
             log.validation(result, training.step)
             if (due or last) and training.judge(result.score):
                 report(f"stopped at step {training.step}: no better for {training.worse} validations")

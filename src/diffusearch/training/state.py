@@ -7,7 +7,9 @@ that one process and many take the same steps.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,21 +17,21 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
-from diffusearch.data.loader import Mixture, mirrored
+from diffusearch.data.loader import Mixture, Source, mirrored
 from diffusearch.data.random_moves import play_random_moves
-from diffusearch.data.records import Records
 from diffusearch.diffusion.loss import Losses
 from diffusearch.diffusion.process import make_process
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.batch import Batch, tokenise
 from diffusearch.training import checkpoint
-from diffusearch.training.log import Report
+from diffusearch.training.log import Report, Validation
 from diffusearch.training.optimiser import Average, make_optimisers, rate_factor
 from diffusearch.training.precision import mixed_precision
 from diffusearch.training.processes import World
 from diffusearch.training.recipe import Recipe
 from diffusearch.training.tables import OptimiserConfig
+from diffusearch.training.validation import validate
 
 
 def _seed(*parts: int) -> int:
@@ -39,7 +41,7 @@ def _seed(*parts: int) -> int:
 class Training:
     """One run: its state, and the step that changes it."""
 
-    def __init__(self, recipe: Recipe, out: Path, records: list[Records], world: World) -> None:
+    def __init__(self, recipe: Recipe, out: Path, records: Sequence[Source], world: World) -> None:
         self.recipe, self.out, self.world = recipe, out, world
         config = recipe.optimiser
         if config.batch % config.micro_batches or config.micro_batches % world.size:
@@ -50,6 +52,7 @@ class Training:
         torch.manual_seed(recipe.seed)
         self.device = torch.device("cuda", world.local) if torch.cuda.is_available() else torch.device("cpu")
         self.net = Denoiser(recipe.model).to(self.device)
+        self.freeze()
         self.process = make_process(recipe.process.kind, recipe.process.timesteps)
         self.optimisers = make_optimisers(self.net, config)
         self.average = Average(self.net, config.ema) if config.ema > 0 else None
@@ -59,6 +62,9 @@ class Training:
         self.step = 0
         self.best: float | None = None  # the best validation score so far,
         self.worse = 0  # and how many validations have come since
+
+    def freeze(self) -> None:
+        """Mark the weights that are not trained; here none."""
 
     def horizons(self, step: int) -> npt.NDArray[np.int64]:
         """[batch] the horizon of each record of a step, drawn by the recipe's shares: one for all, or each its own."""
@@ -83,8 +89,6 @@ class Training:
     def take_step(self) -> Report:
         """One optimiser step on one batch."""
         config, step = self.recipe.optimiser, self.step
-        horizons = self.horizons(step)
-        batch = self.batch(step, int(horizons.max()))
         self.net.train()
         factor = rate_factor(step, self.steps, config)
         for optimiser in self.optimisers:
@@ -92,16 +96,9 @@ class Training:
             for group in optimiser.param_groups:
                 group["lr"] = config.rate * factor
         report = Report(rate=config.rate * factor)
-        for micro in range(self.world.rank, config.micro_batches, self.world.size):
-            generator = torch.Generator().manual_seed(_seed(self.recipe.seed, step, micro))
-            torch.manual_seed(_seed(self.recipe.seed, step, micro, 1))  # dropout
-            # interleaved, so that every micro-batch has its share of every source
-            rows = np.arange(micro, config.batch, config.micro_batches)
-            for horizon in np.unique(horizons[rows]).tolist():
-                chosen = torch.from_numpy(rows[horizons[rows] == horizon])
-                total, losses = self._loss(batch, chosen, horizon, generator)
-                (total * len(chosen) / config.batch).backward()  # type: ignore[no-untyped-call]
-                report.add(float(total.detach()), losses, len(chosen))
+        for total, losses, records in self.losses(step):
+            (total * records / config.batch).backward()  # type: ignore[no-untyped-call]
+            report.add(float(total.detach()), losses, records)
         self._sum_gradients()
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), config.clip)
         for optimiser in self.optimisers:
@@ -110,6 +107,19 @@ class Training:
         if self.average is not None:
             self.average.update(self.net.named_parameters(), step)
         return report
+
+    def losses(self, step: int) -> Iterator[tuple[torch.Tensor, Losses, int]]:
+        """For each part of this process's share of a step: its mean loss, the same by type, and its records."""
+        config, horizons = self.recipe.optimiser, self.horizons(step)
+        batch = self.batch(step, int(horizons.max()))
+        for micro in range(self.world.rank, config.micro_batches, self.world.size):
+            generator = torch.Generator().manual_seed(_seed(self.recipe.seed, step, micro))
+            torch.manual_seed(_seed(self.recipe.seed, step, micro, 1))  # dropout
+            # interleaved, so that every micro-batch has its share of every source
+            rows = np.arange(micro, config.batch, config.micro_batches)
+            for horizon in np.unique(horizons[rows]).tolist():
+                chosen = torch.from_numpy(rows[horizons[rows] == horizon])
+                yield *self._loss(batch, chosen, horizon, generator), len(chosen)
 
     def _loss(
         self, batch: Batch, rows: torch.Tensor, horizon: int, generator: torch.Generator
@@ -164,6 +174,10 @@ class Training:
     def out_of_patience(self) -> bool:
         """Whether the run stops early: no better for so many validations."""
         return out_of_patience(self.recipe, self.worse)
+
+    def validate(self, records: Any, limit: int) -> Validation:
+        """Measure the weights to use on the first `limit` records."""
+        return validate(self, records, limit)
 
     def _about(self) -> dict[str, object]:
         facts: dict[str, object] = {"step": self.step, "seed": self.recipe.seed, "name": self.recipe.name}

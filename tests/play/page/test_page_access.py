@@ -161,8 +161,9 @@ def test_axe_finds_nothing_in_the_dark(visit: Any) -> None:
 
 def test_axe_finds_nothing_in_a_tree(visit: Any) -> None:
     line = [{"uci": "e7e5", "san": "e5"}]
-    tree = {"candidates": [{"uci": "e7e5", "san": "e5", "prior": 0.5, "value": 0.5, "score": 0.5, "line": line}]}
-    visit.change("think", lambda thought: thought | {"search": tree, "film": []})
+    row = {"uci": "e7e5", "san": "e5", "prior": 0.5, "value": 0.5, "score": 0.5, "probability": None, "line": line}
+    tree = {"by": "search", "candidates": [row]}
+    visit.change("think", lambda thought: thought | {"look_ahead": tree, "film": []})
     page = visit.open()
     visit.type("e4", 2)
     expect(page.get_by_role("table", name="Searched moves")).to_be_visible()

@@ -113,19 +113,20 @@ def test_moves_without_a_board_are_words(visit: Any) -> None:
 
 
 TREE = {
+    "by": "search",
     "candidates": [
-        {"uci": "e7e5", "san": "e5", "prior": 0.31, "value": 0.47, "score": 0.52,
+        {"uci": "e7e5", "san": "e5", "prior": 0.31, "value": 0.47, "score": 0.52, "probability": None,
          "line": [{"uci": "e7e5", "san": "e5"}, {"uci": "g1f3", "san": "Nf3"}, {"uci": "b8c6", "san": "Nc6"}]},
-        {"uci": "c7c5", "san": "c5", "prior": 0.44, "value": 0.5, "score": 0.49,
+        {"uci": "c7c5", "san": "c5", "prior": 0.44, "value": 0.5, "score": 0.49, "probability": None,
          "line": [{"uci": "c7c5", "san": "c5"}, {"uci": "d2d4", "san": "d4"}]},
-        {"uci": "a7a6", "san": "a6", "prior": 0.001, "value": None, "score": None,
+        {"uci": "a7a6", "san": "a6", "prior": 0.001, "value": None, "score": None, "probability": None,
          "line": [{"uci": "a7a6", "san": "a6"}]},
     ]
 }  # fmt: skip
 
 
 def test_the_searched_tree(visit: Any) -> None:
-    visit.change("think", lambda thought: thought | {"search": TREE, "film": [], "steps": 3, "evaluations": 67})
+    visit.change("think", lambda thought: thought | {"look_ahead": TREE, "film": [], "steps": 3, "evaluations": 67})
     page = visit.open()
     visit.type("e4", 2)
     panel = page.locator(".thought-card")

@@ -1,6 +1,6 @@
 // A decision as the page shows it (play/thoughts.py).
 
-import type { Candidate, FilmFrame, LinePly, SearchedMove, Step, Thought } from "../../api-types";
+import type { Candidate, FilmFrame, LinePly, RootCandidate, Step, Thought } from "../../api-types";
 import type { Decision } from "../agents/decision";
 import type { Imagination, Ply } from "../imagination";
 import { share } from "../numbers";
@@ -22,7 +22,7 @@ export function thoughtOf(agent: string, board: Board, decision: Decision, drawO
     candidates: candidates(board, weighed),
     line: imagination ? predictedLine(board, imagination) : trueLine(board, decision.line),
     film: imagination ? film(board, imagination) : [],
-    search: decision.search && { candidates: decision.search.map((one) => searched(board, one)) },
+    look_ahead: decision.search && { by: "search", candidates: decision.search.map((one) => searched(board, one)) },
     value: value === null ? null : share(value),
     legal_mass: imagination?.legalMass == null ? null : share(imagination.legalMass),
     steps: imagination ? imagination.steps : null,
@@ -94,13 +94,14 @@ function film(board: Board, imagination: Imagination): FilmFrame[] {
   }));
 }
 
-function searched(board: Board, one: NonNullable<Decision["search"]>[number]): SearchedMove {
+function searched(board: Board, one: NonNullable<Decision["search"]>[number]): RootCandidate {
   return {
     uci: one.move,
     san: board.san(one.move),
     prior: share(one.prior),
     value: one.value === null ? null : share(one.value),
     score: one.score === null ? null : share(one.score),
+    probability: null,
     line: namedLine(board, one.line),
   };
 }

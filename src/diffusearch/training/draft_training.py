@@ -1,0 +1,133 @@
+"""Training of the draft reader on drafts of the network itself. The rest of the network stays as it is.
+
+The loss is the cross-entropy of the oracle's move (or of its scored moves) under the revised probabilities, and of the
+mover's win probability after scored moves. Second lines and later drafts are hidden at random, so that the reader knows
+what it meets in play: few drafts, and second lines only for moves that led.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from diffusearch.data.draft_records import NO_MOVE, DraftRecords
+from diffusearch.diffusion.loss import Losses
+from diffusearch.errors import UserError
+from diffusearch.model.heads.drafts import Drafts, Reading
+from diffusearch.tokens.drafts import LINES
+from diffusearch.training.log import Validation
+from diffusearch.training.recipe import Recipe
+from diffusearch.training.state import Training
+from diffusearch.training.validation import weights_to_use
+
+_PIECE = 128  # records of a validation batch
+_HIDDEN = 0.5  # share of second lines, and of records with fewer drafts, that are hidden in training
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def open_drafts(recipe: Recipe) -> tuple[list[DraftRecords], DraftRecords | None]:
+    """The draft records of a recipe, all made by the run that it starts from, and those of the first for validation."""
+    from diffusearch.data.streams import sha256
+
+    if not recipe.model.draft_reader or not recipe.start:
+        raise UserError("drafts train a draft reader: set model.draft_reader = true and start = the run that drafted")
+    records = [DraftRecords(Path(source.path), train=True) for source in recipe.data.sources]
+    weights = sha256(Path(recipe.start) / "weights.safetensors")
+    for one in records:
+        if one.facts["weights"] != weights:
+            raise UserError(f"{one.folder} was drafted by other weights than those of {recipe.start}: draft again")
+        if not len(one):
+            raise UserError(f"{one.folder} holds no position to train on: draft more")
+    validation = DraftRecords(records[0].folder, train=False)
+    return records, validation if len(validation) else None
+
+
+class DraftTraining(Training):
+    """A run in which only the draft reader is trained."""
+
+    def freeze(self) -> None:
+        for name, parameter in self.net.named_parameters():
+            parameter.requires_grad = name.startswith("draft_reader.")
+
+    def take_arrays(self, step: int) -> Arrays:
+        """The draft records of a step, with some drafts hidden."""
+        arrays = self.mixture.take(step, self.recipe.optimiser.batch)
+        rng = np.random.default_rng([self.recipe.seed, step, 79])
+        count, drafts = arrays["exists"].shape[:2]
+        exists = np.array(arrays["exists"])
+        second = list(LINES[1][1:])
+        exists[:, :, second] &= (rng.random((count, drafts)) > _HIDDEN)[:, :, None]
+        fewer = np.where(rng.random(count) < _HIDDEN, rng.integers(1, drafts + 1, count), drafts)
+        exists &= (np.arange(drafts) < fewer[:, None])[:, :, None]
+        return {**arrays, "exists": exists}
+
+    def losses(self, step: int) -> Iterator[tuple[Tensor, Losses, int]]:
+        config, arrays = self.recipe.optimiser, self.take_arrays(step)
+        for micro in range(self.world.rank, config.micro_batches, self.world.size):
+            torch.manual_seed(
+                int(np.random.SeedSequence([self.recipe.seed, step, micro]).generate_state(1)[0])
+            )  # dropout
+            part = {name: array[micro :: config.micro_batches] for name, array in arrays.items()}
+            yield *self.loss(part), len(part["target"])
+
+    def loss(self, arrays: Arrays) -> tuple[Tensor, Losses]:
+        """The loss of some draft records."""
+        reader, config = self.net.draft_reader, self.recipe.loss
+        assert reader is not None
+        logits, found = self.read(arrays)
+        target = torch.from_numpy(arrays["target"].astype(np.int64)).to(logits.device)
+        known = target >= 0
+        log_p = torch.log_softmax(logits, -1)
+        move = -log_p.gather(1, target.clamp(min=0)[:, None])[:, 0]
+        wins = torch.from_numpy(arrays["wins"]).to(logits.device)
+        scored = ~wins.isnan()
+        if config.soft:
+            best = wins.nan_to_num(0.0).amax(1, keepdim=True)
+            powers = ((wins.nan_to_num(0.0) - best) / config.soft_temperature).exp() * scored
+            shares = powers / powers.sum(1, keepdim=True).clamp(min=1e-30)
+            move = torch.where(scored.any(1), (1.0 - config.soft) * move - config.soft * (shares * log_p).sum(1), move)
+        drafted = torch.from_numpy(arrays["exists"][..., 0]).to(logits.device)
+        valued = drafted & scored[:, : drafted.shape[1]]
+        win = F.binary_cross_entropy_with_logits(
+            reader.win_logits(found.worth), wins[:, : drafted.shape[1]].nan_to_num(0.5), reduction="none"
+        )
+        value = (win * valued).sum() / valued.sum().clamp(min=1)
+        move_loss = (move * known).sum() / known.sum().clamp(min=1)
+        hits = float(((logits.argmax(-1) == target) & known).sum() / known.sum().clamp(min=1))
+        total = move_loss + config.value * value
+        return total, Losses(total, {"action": float(move_loss.detach()), "value": float(value.detach())}, hits)
+
+    def read(self, arrays: Arrays) -> tuple[Tensor, Reading]:
+        """Logits [n, moves] after the drafts were read, and the reading."""
+        assert self.net.draft_reader is not None
+        tensors = {name: torch.from_numpy(arrays[name]).to(self.device) for name in (*Drafts._fields, "priors")}
+        tensors = {name: one if one.dtype == torch.bool else one.float() for name, one in tensors.items()}
+        found: Reading = self.net.draft_reader(Drafts(*(tensors[name] for name in Drafts._fields)))
+        priors = tensors["priors"]
+        scores = torch.cat([found.scores, found.rest[:, None].expand(-1, priors.shape[1] - found.scores.shape[1])], 1)
+        return torch.where(priors > NO_MOVE / 2, found.scale * (priors + scores), NO_MOVE), found
+
+    @torch.inference_mode()
+    def validate(self, records: DraftRecords, limit: int) -> Validation:
+        """Accuracy of the move by the first look, and after all drafts were read."""
+        sums = {"accuracy": 0.0, "first look": 0.0, "action loss": 0.0}
+        count = min(limit, len(records))
+        with weights_to_use(self):
+            for start in range(0, count, _PIECE):
+                arrays = records.take(np.arange(start, min(start + _PIECE, count)))
+                _, losses = self.loss(arrays)
+                target = arrays["target"]
+                logits, _ = self.read(arrays)
+                sums["accuracy"] += float((logits.argmax(-1).cpu().numpy() == target).sum())
+                sums["first look"] += float((target == 0).sum())
+                sums["action loss"] += losses.by_type["action"] * len(target)
+        figures = {name: total / count for name, total in sums.items()}
+        return Validation(figures["accuracy"], figures)

@@ -1,0 +1,116 @@
+"""`diffusearch draft`: what is recorded, and that a killed recording goes on with nothing lost or doubled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from diffusearch.cli import app
+from diffusearch.data.draft_records import MOVES, NO_MOVE, DraftRecords
+from diffusearch.data.labelled import read_labelled
+from diffusearch.drafts import recording
+from diffusearch.drafts.recording import Recording, record
+from diffusearch.errors import UserError
+from diffusearch.inference.run import Run
+from diffusearch.tokens.drafts import NODES
+
+LABELS = Path(__file__).parents[1] / "fixtures/labelled"
+
+
+@pytest.fixture
+def run(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setattr(recording, "SHARD", 8)
+    return Run.load(run_folder)
+
+
+def wanted(out: Path) -> Recording:
+    return Recording(LABELS, out, drafts=3, limit=20, dynamics="rules")
+
+
+def arrays(folder: Path) -> dict[str, np.ndarray]:
+    """All records of a folder, in the order of its shards."""
+    parts = [DraftRecords(folder, train=train) for train in (True, False)]
+    return {
+        name: np.concatenate([part.take(np.arange(len(part)))[name] for part in parts if len(part)])
+        for name in parts[0].take(np.arange(1))
+    }
+
+
+def test_positions_are_recorded_with_drafts_and_the_answer(run: Run, tmp_path: Path) -> None:
+    assert record(run, wanted(tmp_path)) == 20
+    found = arrays(tmp_path)
+    assert found["exists"].shape == (20, 3, NODES)
+    assert found["hidden"].dtype == np.float16
+    assert found["exists"][:, 0, 0].all()
+    assert found["exists"][:, :, 3].any()  # second lines too
+    assert found["priors"].shape == (20, MOVES)
+    shares = np.exp(np.where(found["priors"] > NO_MOVE / 2, found["priors"], -np.inf))
+    assert shares.sum(1) == pytest.approx(np.ones(20), abs=1e-3)
+    assert (np.diff(shares, axis=1) <= 1e-7).all()  # likeliest first: the first three are drafted
+    assert ((found["target"] >= 0) | (found["target"] == -1)).all()
+    first = found["log_shares"][:, :, 0]
+    assert first[found["exists"][:, :, 0]] == pytest.approx(found["priors"][:, :3][found["exists"][:, :, 0]], abs=1e-4)
+
+
+def test_a_killed_recording_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    record(run, wanted(whole))
+
+    def killed(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record(run, wanted(broken), killed)
+    (broken / "shard-000001.partial").mkdir()  # half a shard
+    made: list[int] = []
+    original = recording._arrays
+    monkeypatch.setattr(recording, "_arrays", lambda *args: made.append(len(args[2])) or original(*args))
+    record(run, wanted(broken))
+    assert sum(made) == 12  # the first shard is not made again
+    for name, array in arrays(whole).items():
+        np.testing.assert_array_equal(array, arrays(broken)[name], err_msg=name)
+
+
+def test_other_settings_are_refused(run: Run, tmp_path: Path) -> None:
+    record(run, wanted(tmp_path))
+    with pytest.raises(UserError, match="was begun with drafts 3, not 4"):
+        record(run, replace(wanted(tmp_path), drafts=4))
+
+
+def test_games_of_another_set_are_left_out(run: Run, tmp_path: Path) -> None:
+    rows = list(read_labelled(LABELS))
+    keep = rows[0]["pool"], rows[0]["game"]
+    others = [row for row in rows if (row["pool"], row["game"]) != keep]
+    pq.write_table(pa.Table.from_pylist(others), tmp_path / "others.parquet")
+    own = [row for row in rows if (row["pool"], row["game"]) == keep]
+    out = replace(wanted(tmp_path / "out"), limit=None, exclude=(tmp_path / "others.parquet",))
+    assert record(run, out) == len(own)
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "all.parquet")
+    with pytest.raises(UserError, match="no position outside the games of --exclude"):
+        record(run, replace(out, out=tmp_path / "none", exclude=(tmp_path / "all.parquet",)))
+
+
+def test_the_verb(run_folder: Path, tmp_path: Path) -> None:
+    words = ["draft", str(run_folder), str(LABELS), "--limit", "4", "--drafts", "2", "--out", str(tmp_path / "drafts")]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert "4 positions with drafts" in result.output
+    assert len(DraftRecords(tmp_path / "drafts", train=True)) <= 4
+    refused = CliRunner().invoke(app, [*words, "--dynamics", "magic"])
+    assert isinstance(refused.exception, UserError)
+    assert "give imagined or rules" in str(refused.exception)
+
+
+def test_a_run_without_values_cannot_draft(tmp_path: Path) -> None:
+    from tests.drafts.conftest import tiny, write_run
+
+    (tmp_path / "run").mkdir()
+    run = Run.load(write_run(tmp_path / "run", tiny(root_value=False)))
+    with pytest.raises(UserError, match="cannot draft: it needs root_value = true"):
+        record(run, wanted(tmp_path / "out"))

@@ -1,0 +1,155 @@
+"""Training the draft reader: only the reader learns, resumed runs are bit-identical, wrong drafts are refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from diffusearch.data import draft_records
+from diffusearch.data.streams import sha256
+from diffusearch.errors import UserError
+from diffusearch.model.denoiser import Denoiser
+from diffusearch.tokens.drafts import NODES
+from diffusearch.training.checkpoint import load_tensors, save_tensors
+from diffusearch.training.draft_training import DraftTraining
+from diffusearch.training.loop import train
+from diffusearch.training.recipe import Recipe, recipe_from_dict, recipe_text
+
+DRAFTS, WIDTH, COUNT = 2, 16, 48
+MODEL = {
+    "horizon": 1,
+    "encoding": "compact",
+    "patch": 8,
+    "head": "squares",
+    "root_value": True,
+    "trunk": {"layers": 1, "width": WIDTH, "heads": 2, "attention": "prefix", "dropout": 0.0},
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run that drafts."""
+    folder = tmp_path_factory.mktemp("base")
+    recipe = recipe_from_dict({"name": "base", "model": MODEL})
+    torch.manual_seed(0)
+    (folder / "recipe.toml").write_text(recipe_text(recipe))
+    save_tensors(folder / "weights.safetensors", dict(Denoiser(recipe.model).named_parameters()), {})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def drafts(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made-up drafts in which the second move is right where the first hidden number of its squares is positive."""
+    folder = tmp_path_factory.mktemp("drafts")
+    draft_records.begin(folder, {"weights": sha256(base / "weights.safetensors")})
+    rng = np.random.default_rng(0)
+    places = Denoiser(recipe_from_dict({"name": "x", "model": MODEL}).model).layout.given_places
+    hidden = rng.normal(size=(COUNT, DRAFTS, NODES, places, WIDTH)).astype(np.float16)
+    second = rng.random(COUNT) < 0.5
+    hidden[:, 1, :, :, 0] = np.where(second, 3.0, -3.0)[:, None, None]
+    priors = np.full((COUNT, draft_records.MOVES), draft_records.NO_MOVE, dtype=np.float32)
+    priors[:, :3] = np.log([0.5, 0.4, 0.1])
+    wins = np.full((COUNT, draft_records.MOVES), np.nan, dtype=np.float32)
+    wins[:, 0], wins[:, 1] = 0.5, np.where(second, 0.6, 0.4)
+    arrays = {
+        "root": rng.normal(size=(COUNT, places, WIDTH)).astype(np.float16),
+        "hidden": hidden,
+        "root_odds": np.zeros(COUNT, dtype=np.float32),
+        "odds": np.zeros((COUNT, DRAFTS, NODES), dtype=np.float32),
+        "log_shares": np.full((COUNT, DRAFTS, NODES), -1.0, dtype=np.float32),
+        "exists": np.ones((COUNT, DRAFTS, NODES), dtype=bool),
+        "over": np.zeros((COUNT, DRAFTS, NODES), dtype=bool),
+        "priors": priors,
+        "target": second.astype(np.int16),
+        "wins": wins,
+        "train": np.arange(COUNT) % 6 > 0,
+    }
+    for number, part in enumerate((slice(0, 20), slice(20, COUNT))):
+        draft_records.write_shard(folder, number, {name: array[part] for name, array in arrays.items()})
+    return folder
+
+
+@pytest.fixture
+def recipe(base: Path, drafts: Path) -> Callable[..., Recipe]:
+    def make(steps: int = 40, **loss: float) -> Recipe:
+        return recipe_from_dict(
+            {
+                "name": "reader",
+                "start": str(base),
+                "model": MODEL | {"draft_reader": True},
+                "data": {"sources": [{"path": str(drafts)}]},
+                "loss": loss,
+                "optimiser": {"kind": "adamw", "rate": 0.01, "batch": 16, "steps": steps, "weight_decay": 0.01},
+                "watch": {"validate_every": 20, "checkpoint_every": 10},
+            }
+        )
+
+    return make
+
+
+def test_only_the_reader_learns(recipe: Callable[..., Recipe], base: Path, tmp_path: Path) -> None:
+    training = train(recipe(), tmp_path / "run")
+    assert isinstance(training, DraftTraining)
+    before, after = (load_tensors(folder / "weights.safetensors")[0] for folder in (base, tmp_path / "run"))
+    assert all(torch.equal(after[name], tensor) for name, tensor in before.items())
+    assert any(name.startswith("draft_reader.") for name in after)
+
+
+@pytest.mark.slow
+def test_the_reader_learns_what_the_squares_say(recipe: Callable[..., Recipe], tmp_path: Path) -> None:
+    lines: list[str] = []
+    train(recipe(steps=150, soft=0.5), tmp_path / "run", report=lines.append)
+    rows = (tmp_path / "run" / "log.csv").read_text()
+    assert "first look" in rows
+    training = train(recipe(steps=150, soft=0.5), tmp_path / "run", resume=True)
+    assert training.best is not None
+    assert training.best > 0.9  # the first look has about half
+
+
+def test_a_resumed_run_is_the_same(recipe: Callable[..., Recipe], tmp_path: Path) -> None:
+    train(recipe(steps=20), tmp_path / "whole")
+    short = recipe(steps=20)
+    training = train(short, tmp_path / "other")
+    (tmp_path / "parts").mkdir()
+    whole = load_tensors(tmp_path / "whole" / "weights.safetensors")[0]
+    assert all(
+        torch.equal(tensor, whole[name])
+        for name, tensor in load_tensors(training.out / "weights.safetensors")[0].items()
+    )
+    half = DraftTraining(short, tmp_path / "parts", training.mixture.sources, training.world)
+    half.start_from(Path(short.start))
+    for _ in range(10):
+        half.take_step()
+    half.save()
+    (tmp_path / "parts" / "recipe.toml").write_text(recipe_text(short))
+    train(short, tmp_path / "parts", resume=True)
+    assert all(
+        torch.equal(tensor, whole[name])
+        for name, tensor in load_tensors(tmp_path / "parts" / "weights.safetensors")[0].items()
+    )
+
+
+def test_drafts_of_other_weights_are_refused(
+    recipe: Callable[..., Recipe], drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = drafts / draft_records.FACTS
+    kept = facts.read_text()
+    try:
+        facts.write_text(json.dumps(json.loads(kept) | {"weights": "another"}))
+        with pytest.raises(UserError, match="drafted by other weights"):
+            train(recipe(), tmp_path / "run")
+    finally:
+        facts.write_text(kept)
+
+
+def test_a_model_without_a_reader_is_refused(recipe: Callable[..., Recipe], tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    one = recipe()
+    with pytest.raises(UserError, match=r"set model\.draft_reader = true"):
+        train(replace(one, model=replace(one.model, draft_reader=False)), tmp_path / "run")
