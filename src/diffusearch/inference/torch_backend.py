@@ -107,7 +107,7 @@ class TorchBackend:
     def read_drafts(self, drafts: DraftArrays) -> DraftReading:
         reader = self.net.draft_reader
         assert reader is not None  # Run.reads_drafts
-        device = reader.value_weight.device
+        device = reader.rule.device
         found = reader(Drafts(*(torch.from_numpy(array).to(device) for array in drafts)))
         wins = reader.win_logits(found.worth).sigmoid()
         return DraftReading(_array(found.scores), _array(found.rest), float(found.scale), _array(wins))

@@ -59,15 +59,15 @@ def test_a_fresh_reader_is_the_rule_of_the_mean_along_one_line() -> None:
     found = reader()(some)
     worth = some.odds[..., :3].mean(-1)
     torch.testing.assert_close(found.worth, worth)
-    torch.testing.assert_close(found.scores, 8.0 * worth)
-    torch.testing.assert_close(found.rest, 8.0 * worth.amax(1))
+    torch.testing.assert_close(found.scores, 12.0 * worth)
+    torch.testing.assert_close(found.rest, 12.0 * worth.amax(1))
     torch.testing.assert_close(found.odds, some.odds)
 
 
 def test_replies_are_joined_by_a_soft_minimum() -> None:
     some, made = drafts(), reader()
     first, second = some.odds[..., :3].mean(-1), some.odds[..., [0, 3, 4]].mean(-1)
-    temperature = made.log_temperature.exp()
+    temperature = made.temperature.detach()
     expected = -temperature * ((-first / temperature).exp() + (-second / temperature).exp()).log()
     torch.testing.assert_close(made(some).worth, expected)
 
@@ -120,7 +120,7 @@ def test_a_model_has_the_reader_only_where_it_is_asked_for(make_net: Callable[..
     assert make_net().draft_reader is None
     net = make_net(root_value=True, attention="prefix", draft_reader=True)
     assert net.draft_reader is not None
-    assert "draft_reader.value_weight" in dict(net.named_parameters())
+    assert "draft_reader.rule" in dict(net.named_parameters())
     for wrong in ({"root_value": False}, {"trunk": replace(net.config.trunk, attention="full")}):
         with pytest.raises(UserError, match="draft_reader = true needs root_value = true and attention = 'prefix'"):
             replace(net.config, **wrong).check()  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from diffusearch.model.config import LEARNING_RATE_MULTIPLIER
 from diffusearch.tokens.drafts import BEFORE, DEPTH, LINES, NODES, PLIES
 from diffusearch.tokens.layout import Layout
 
@@ -60,10 +61,8 @@ class DraftReader(nn.Module):
     def __init__(self, layout: Layout, width: int, dropout: float = 0.2) -> None:
         super().__init__()
         places, pooled = layout.given_places, _QUERIES * _POOLED
-        self.value_weight = nn.Parameter(torch.tensor(8.0))
-        self.log_temperature = nn.Parameter(torch.tensor(math.log(0.15)))
+        self.rule = nn.Parameter(torch.tensor([12.0, math.log(0.15), -0.8]) / LEARNING_RATE_MULTIPLIER)
         self.ply_weights = nn.Parameter(torch.zeros(DEPTH))
-        self.log_scale = nn.Parameter(torch.tensor(-0.8))
         self.rest = nn.Parameter(torch.zeros(1))
         self.win = nn.Parameter(torch.tensor([1.0, 0.0]))  # win probability of a draft: sigmoid(win0 F + win1)
         self.place_bias = nn.Parameter(torch.randn(places, _QUERIES) * 0.02)
@@ -82,6 +81,21 @@ class DraftReader(nn.Module):
         self.turned: Tensor
         self.register_buffer("turned", torch.tensor(_turned_places(layout)), persistent=False)
 
+    @property
+    def value_weight(self) -> Tensor:
+        """w, the weight of log odds against log probabilities."""
+        return LEARNING_RATE_MULTIPLIER * self.rule[0]
+
+    @property
+    def temperature(self) -> Tensor:
+        """T of the soft minimum over replies."""
+        return (LEARNING_RATE_MULTIPLIER * self.rule[1]).exp()
+
+    @property
+    def scale(self) -> Tensor:
+        """Of all scores in the softmax."""
+        return (LEARNING_RATE_MULTIPLIER * self.rule[2]).exp()
+
     def forward(self, drafts: Drafts) -> Reading:
         """The scores of drafted moves and of all others, and the corrected values."""
         exists, numbers = drafts.exists, _numbers(drafts)
@@ -93,7 +107,7 @@ class DraftReader(nn.Module):
         top = worth.masked_fill(~exists[..., 0], -_ABSENT).amax(1)
         rest = torch.where(exists[..., 0].any(1), self.value_weight * top + self.rest, 0.0)
         scores = torch.where(exists[..., 0], scores, rest[:, None])
-        return Reading(scores, rest, self.log_scale.exp()[None], odds, worth)
+        return Reading(scores, rest, self.scale[None], odds, worth)
 
     def win_logits(self, worth: Tensor) -> Tensor:
         """Logits of the mover's win probability after drafted moves, from F_k."""
@@ -120,7 +134,7 @@ class DraftReader(nn.Module):
 
     def _worth(self, odds: Tensor, exists: Tensor) -> Tensor:
         """F_k [n, K]: the soft minimum over lines of their mean log odds."""
-        weights = self.ply_weights.softmax(0)
+        weights = (LEARNING_RATE_MULTIPLIER * self.ply_weights).softmax(0)
         lines = []
         for line in LINES:
             value, total = odds[..., line[0]], torch.zeros_like(odds[..., 0])
@@ -129,7 +143,7 @@ class DraftReader(nn.Module):
                 total = total + weight * value
             absent = torch.full_like(total, _ABSENT)
             lines.append(total if line is LINES[0] else torch.where(exists[..., line[1]], total, absent))
-        temperature = self.log_temperature.exp()
+        temperature = self.temperature
         return -temperature * torch.logsumexp(-torch.stack(lines, -1) / temperature, -1)
 
 
