@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import chess
 
+from diffusearch.reproduce import match
 from diffusearch.reproduce.catalogue import exhibits_of
 from diffusearch.reproduce.cost import cost_of, records_per_second
 from diffusearch.reproduce.jobs import MeasureJob, measure_jobs, ordered_runs
@@ -87,7 +88,7 @@ def _label_hours(one: LabelSet, whole: Whole, rates: Rates) -> float:
     """From searches of positions of random games."""
     from diffusearch.data.oracle import Oracle
 
-    run = label_run(one, whole.setting.scale, whole.games, whole.setting.labels, whole.engine, 1)
+    run = label_run(one, whole.setting, whole.engine, 1)
     assert run.settings.oracle is not None
     nodes = one.nodes * (30 if one.actions else 1)
     if nodes not in rates.searches:
@@ -135,7 +136,7 @@ def _measure_hours(job: MeasureJob, rates: Rates) -> float:
 
 def _game_hours(whole: Whole, rates: Rates) -> float:
     setting = whole.setting
-    if (setting.out / "tournament" / "tournament.json").exists():
+    if match.kept(whole.exhibits, setting):
         return 0.0
     rows = whole.exhibits["main"].rows[: setting.scale.match_rows]
     moves = setting.games * GAME_MOVES / 2 * (len(rows) - 1)
