@@ -47,6 +47,7 @@ class Exhibit:
     paper: str = ""  # the table of paper.toml with the same labels; empty: the exhibit's own name
     reference: str = ""  # the label of the row with which the others are compared pairwise
     axis: str = ""  # what x means in curves
+    spent: bool = False  # whether the page has columns for evaluations and processor time
 
     @property
     def runs(self) -> tuple[PlannedRun, ...]:

@@ -6,7 +6,6 @@ A measurement is done if there is a result of the same experiment (digests.py), 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,10 @@ from diffusearch.reproduce.digests import content_digest, digest, recipe_digest,
 from diffusearch.reproduce.exhibits import Exhibit, Row
 from diffusearch.reproduce.kept import Kept, as_text, read_kept, write_kept
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
+from diffusearch.reproduce.work import processor_seconds
 from diffusearch.reproduce.workers import Done
+
+METHODS = {"latency": "processor time"}  # another way to measure is another experiment
 
 # The runs on which most verdicts rest, in the order of training; all others follow by exhibit.
 FIRST = (
@@ -105,6 +107,11 @@ class TrainJob:
         return Done(f"{self.run.name}: trained in {spent / 60:.1f} processor-minutes", "training", spent)
 
 
+def named(run: PlannedRun) -> str:
+    """The name of a run in results."""
+    return f"package/{run.name}" if run.packaged else run.name
+
+
 def ready(run: PlannedRun, setting: Setting) -> bool:
     """Whether the weights of a run are here: trained, or part of the package."""
     return run.packaged or stage_of(run, setting) is Stage.FINISHED
@@ -121,7 +128,10 @@ class MeasureJob:
     @property
     def agent(self) -> str:
         """The agent's text with run names instead of folders."""
-        return self.row.agent.replace("{", "").replace("}", "")
+        text = self.row.agent
+        for run in self.row.runs:
+            text = text.replace(f"{{{run.name}}}", named(run))
+        return text
 
     @property
     def key(self) -> str:
@@ -152,7 +162,8 @@ class MeasureJob:
         setting = self.setting
         file = setting.puzzles if self.metric == "puzzles" else setting.actions
         runs = [recipe_digest(run, setting) for run in self.row.runs]
-        return digest([self.metric, self.agent, runs, test_digest(file, setting) if file else "", self._wanted()])
+        metric = METHODS.get(self.metric, self.metric)
+        return digest([metric, self.agent, runs, test_digest(file, setting) if file else "", self._wanted()])
 
     def done(self) -> bool:
         return self.figures() is not None
@@ -181,15 +192,15 @@ class MeasureJob:
 
         if self.done():
             return Done(f"{self.key}: measured", "measuring", 0.0)
-        began = time.process_time()
+        began = processor_seconds()
         with build(self.text()) as player:
             log = RowLog(self.rows, self.metric, player) if self.metric in ("actions", "puzzles") else None
             if log and self.rows.exists() and read_rows(self.rows)[0] not in ({}, log.head):
                 self.rows.unlink()  # rows of earlier weights
             figures, files = metric_figures(self.metric, player, self.setting, log, self.row.limit)
-        spent = time.process_time() - began
+        spent = processor_seconds() - began
         about = {"agent": self.agent, "digest": self.digest(), "wanted": self._wanted(), "processor_seconds": spent}
-        about["runs"] = {run.name: trained.about(run, self.setting) for run in self.row.runs}
+        about["runs"] = {named(run): trained.about(run, self.setting) for run in self.row.runs}
         if log:
             figures["outcomes"] = as_text(read_rows(self.rows)[1][: figures["n"]])
         figures.pop("rows", None)  # of latency: the same once more, with the folders of this machine

@@ -113,12 +113,12 @@ def _claim(claim: Claim, found: Gathered) -> str:
     for test in claim.tests:
         estimate = test.estimate(found.outcomes, found.spread)
         paper = "" if test.paper is None else f"; paper {test.paper:+.1f}"
-        expected = "" if test.expected == "gain" else f" (expected: {test.expected})"
+        expected = "" if test.expected in ("gain", "") else f" (expected: {test.expected})"
         if estimate is None:
             lines.append(f"- {test.words}{expected}: {Verdict.MISSING.value}{paper}")
         else:
-            verdict = test.verdict(estimate)
-            lines.append(f"- {test.words}{expected}: {estimate.points()}{paper}; {verdict.value}")
+            verdict = f"; {test.verdict(estimate).value}" if test.expected else ""
+            lines.append(f"- {test.words}{expected}: {estimate.points()}{paper}{verdict}")
     return "\n".join(lines)
 
 
@@ -131,7 +131,8 @@ def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
     if columns:
         searches = any(not row.series for row in exhibit.rows) and "latency" in columns
         head = ["row", *(_heading(metric) for metric in columns), *(["mean depth"] if searches else [])]
-        head += [f"paper: {metric}" for metric in columns if metric != "latency"]
+        head += ["evaluations", "processor ms a move"] if exhibit.spent else []
+        head += [f"paper: {metric}" for metric in columns if metric != "latency" and not exhibit.spent]
         parts.append(table(head, [_line(row, exhibit, columns, found, setting, searches) for row in exhibit.rows]))
     for row in exhibit.rows:
         result = found.figures[exhibit.name, setting.shown(row.label)].get("futures")
@@ -141,7 +142,7 @@ def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
 
 
 def _heading(metric: str) -> str:
-    return {"actions": "actions %", "puzzles": "puzzles %", "elo": "Elo", "latency": "ms a move"}[metric]
+    return {"actions": "actions %", "puzzles": "puzzles %", "elo": "Elo", "latency": "processor ms a move"}[metric]
 
 
 def _line(
@@ -155,11 +156,22 @@ def _line(
     if searches:
         depth = figures.get("latency", {}).get("mean_depth")
         cells.append("-" if depth is None else f"{depth:.1f}")
+    if exhibit.spent:
+        cells += _spent(figures.get("actions"))
     for metric in columns:
-        if metric != "latency":
+        if metric != "latency" and not exhibit.spent:
             paper = paper_figure(exhibit.paper or exhibit.name, setting.in_paper(row.label), metric)
             cells.append("-" if paper is None else f"{paper:g}")
     return cells
+
+
+def _spent(result: dict[str, Any] | None) -> list[str]:
+    """Evaluations of a decision, and its processor time in large batches."""
+    if result is None:
+        return ["-", "-"]
+    decided = result["n"] - result["resumed"]
+    each = f"{1000 * result['processor_seconds'] / decided:.0f}" if decided else "-"
+    return [f"{result['evaluations']:.0f}", each]
 
 
 def _cell(metric: str, row: Row, exhibit: Exhibit, label: str, found: Gathered, setting: Setting) -> str:
@@ -179,7 +191,7 @@ def _cell(metric: str, row: Row, exhibit: Exhibit, label: str, found: Gathered, 
     result = figures.get(metric)
     if result is None:
         return NOT_YET
-    return f"{result['milliseconds']['median']:.0f}" if metric == "latency" else percent(result)
+    return f"{result['processor_milliseconds']['median']:.0f}" if metric == "latency" else percent(result)
 
 
 def _share(estimate: Estimate) -> dict[str, Any]:
@@ -202,7 +214,7 @@ def _pictures(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
         else:
             drawn[exhibit.name] = charts.compare_bars(list(shown.items()), papers)
         timed = [
-            {**shown[label], "agent": label.replace(", ", "?", 1), "milliseconds": result["milliseconds"]}
+            {**shown[label], "agent": label.replace(", ", "?", 1), "milliseconds": result["processor_milliseconds"]}
             for label in shown
             if (result := found.figures[exhibit.name, label].get("latency"))
         ]

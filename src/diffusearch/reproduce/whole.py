@@ -13,7 +13,6 @@ that is missing needs it.
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -29,7 +28,7 @@ from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.jobs import MeasureJob, TrainJob, measure_jobs, ordered_runs
 from diffusearch.reproduce.labels import LabelSet, complete, label_missing, label_sets
 from diffusearch.reproduce.plan import Setting
-from diffusearch.reproduce.work import Ledger
+from diffusearch.reproduce.work import Ledger, processor_seconds
 
 LEFT_OUT = ("flagship",)  # exhibits of the package's own weights
 ROW_BYTES, RUN_BYTES = 2_000, 40_000_000  # disk space of a labelled position with its records, and of a run
@@ -140,18 +139,12 @@ def _label(whole: Whole, ledger: Ledger, say: Say) -> None:
     setting = whole.setting
     if kept_counts(setting) and not missing_runs(whole):
         return
-    before = _processor_seconds()
+    before = processor_seconds()
     label_missing(whole.sets, setting, whole.engine, max(1, whole.processes), say)
     if kept_counts(setting) is None:
         keep_counts(setting)
-    if (spent := _processor_seconds() - before) > 1.0:
+    if (spent := processor_seconds() - before) > 1.0:
         ledger.note("labels", spent)
-
-
-def _processor_seconds() -> float:
-    """Of this process and of those that it has waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
 
 
 def missing_runs(whole: Whole) -> list[TrainJob]:
@@ -171,13 +164,15 @@ def _train_and_measure(whole: Whole, ledger: Ledger, say: Say) -> None:
     from diffusearch.reproduce.report import write_report
 
     setting = whole.setting
-    measurements = measure_jobs(whole.exhibits, setting)
+    # verdicts rest on actions
+    measurements = sorted(measure_jobs(whole.exhibits, setting), key=lambda job: job.metric != "actions")
     training = missing_runs(whole)
     over: set[str] = set()  # keys of jobs that were handed out
 
     def take() -> MeasureJob | TrainJob | None:
         possible = [job for job in measurements if job.key not in over and job.possible()]
-        jobs: list[MeasureJob | TrainJob] = [*possible, *training]
+        own = [job for job in possible if any(not run.packaged for run in job.row.runs)]
+        jobs: list[MeasureJob | TrainJob] = [*own, *training, *possible]  # engines and packaged weights come last
         for job in jobs:
             if job.key not in over:
                 over.add(job.key)
@@ -199,9 +194,9 @@ def play(whole: Whole, ledger: Ledger, say: Say) -> None:
     exhibits, setting = whole.exhibits, whole.setting
     if match.kept(exhibits, setting) is None:
         say(f"playing {setting.games} games of each pairing of {len(match.players(exhibits, setting))} agents")
-        before = _processor_seconds()
+        before = processor_seconds()
         match.play(exhibits, setting, whole.processes, whole.ray)
-        ledger.note("games", _processor_seconds() - before)
+        ledger.note("games", processor_seconds() - before)
 
 
 def draw(whole: Whole) -> None:

@@ -6,6 +6,7 @@ It is written after every job, so that a killed call has its line too.
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -35,11 +36,17 @@ def read_calls(folder: Path) -> list[Call]:
         raise UserError(f"{path} is no ledger of `reproduce all` ({error}): restore or delete it.") from error
 
 
+def processor_seconds() -> float:
+    """Of this process and of the processes that it has waited for, engines among them."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 class Ledger:
     """The line of this call; it appears with the first work that is noted."""
 
     def __init__(self, folder: Path) -> None:
-        self._path, self._before = folder / FILE, read_calls(folder)
+        self._folder = folder
         self._call = Call(datetime.now(UTC).isoformat(timespec="seconds"))
         self._began = time.monotonic()
 
@@ -48,4 +55,6 @@ class Ledger:
         spent = self._call.processor_seconds
         spent[kind] = round(spent.get(kind, 0.0) + processor_seconds, 1)
         self._call.wall_seconds = round(time.monotonic() - self._began, 1)
-        write_whole(self._path, json.dumps([asdict(one) for one in (*self._before, self._call)], indent=1) + "\n")
+        others = [one for one in read_calls(self._folder) if one.began != self._call.began]
+        calls = sorted((*others, self._call), key=lambda one: one.began)
+        write_whole(self._folder / FILE, json.dumps([asdict(one) for one in calls], indent=1) + "\n")

@@ -18,6 +18,8 @@ from typing import Any
 
 from diffusearch.errors import UserError
 
+GRACE = 10.0  # seconds that a worker has to end by itself: a second signal would keep it from writing a checkpoint
+
 
 @dataclass(frozen=True)
 class Done:
@@ -56,6 +58,7 @@ def _begin(parent: int) -> None:
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1.0)
+        time.sleep(GRACE)
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
