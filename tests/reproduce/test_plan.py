@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from diffusearch.cli import app
 from diffusearch.errors import UserError
-from diffusearch.reproduce.cost import cost_of, plan_lines, records_per_second
+from diffusearch.reproduce.cost import cost_of, plan_lines, speed_of
 from diffusearch.reproduce.exhibits import Exhibit, row
 from diffusearch.reproduce.plan import (
     PlannedRun,
@@ -145,7 +145,7 @@ def test_the_calibration_trains_every_kind_of_run(setting: Setting) -> None:
         ("process.kind=autoregressive", "model.trunk.attention=causal"),
         ("process.kind=gaussian",),
     ):
-        assert records_per_second(resolved(PlannedRun("a", changes), setting), seconds=0.0) > 0
+        assert speed_of(resolved(PlannedRun("a", changes), setting), seconds=0.0).training > 0
 
 
 def test_a_plan_names_rows_runs_and_hours(setting: Setting, tmp_path: Path) -> None:

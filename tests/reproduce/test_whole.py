@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,11 +14,13 @@ import pytest
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
+from diffusearch.data.labelled import read_labelled
 from diffusearch.errors import UserError
 from diffusearch.reproduce.jobs import MeasureJob, TrainJob, ordered_runs
 from diffusearch.reproduce.plan import Setting
 from diffusearch.reproduce.scales import SCALES
 from diffusearch.reproduce.whole import Whole, check_whole, make_all, planned
+from diffusearch.reproduce.work import read_calls
 
 pytestmark = pytest.mark.slow
 
@@ -43,9 +46,16 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     folder = tmp_path_factory.mktemp("whole")
     (folder / "puzzles.csv").write_text(PUZZLES)
     setting = Setting(
-        Path(), folder / "out", scale=TINY, recipe=TINY.recipe, puzzles=folder / "puzzles.csv", games=TINY.match_games
+        Path(),
+        folder / "out",
+        scale=TINY,
+        recipe=TINY.recipe,
+        puzzles=folder / "puzzles.csv",
+        games=TINY.match_games,
+        pgn=GAMES,
+        docs=folder / "docs",
     )
-    return planned(setting, GAMES, engine=write_engine(folder))
+    return planned(setting, engine=write_engine(folder))
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +100,13 @@ def test_every_run_is_trained_and_every_row_measured(whole: Whole, page: str) ->
 def test_the_page_has_tables_figures_and_verdicts(whole: Whole, page: str) -> None:
     for title in ("Table 2", "Table 3", "Table 4", "Table 5", "Table 6", "Table 7", "Table 8", "Figure 4 (right)"):
         assert title in page
-    assert page.count("**: ") == 11  # claims with their verdicts
+    assert page.count("**: ") == 12  # claims with their verdicts
     assert "| Train others |" in page
     assert "| 659,576 | 10,000 |" in page  # the paper's
     assert "S-AVSAV | s_0 `" in page
     pictures = {line.partition("](")[2].rstrip(")") for line in page.splitlines() if line.startswith("![")}
     assert len(pictures) >= 10
-    assert all((whole.setting.out / one).is_file() for one in pictures)
+    assert all((whole.setting.pages / one).is_file() for one in pictures)
 
 
 # what a row asks the network for: calls for a batch of positions, places of each
@@ -153,10 +163,11 @@ def test_seeds_and_sizes_are_what_they_say(whole: Whole, page: str) -> None:
 
 
 def test_nothing_is_done_twice(whole: Whole, page: str, calls: Any) -> None:
-    before = {path: path.stat().st_mtime_ns for path in whole.setting.out.rglob("*.json*") if "tourn" not in str(path)}
+    folders = (whole.setting.out, whole.setting.results)
+    before = {path: path.stat().st_mtime_ns for folder in folders for path in folder.rglob("*.json*")}
     told: list[str] = []
     make_all(whole, told.append)
-    assert not [line for line in told if "trained in" in line or "measured in" in line or "labelling" in line]
+    assert told == []
     after = {path: path.stat().st_mtime_ns for path in before}
     assert after == before
 
@@ -168,24 +179,92 @@ def test_a_longer_test_measures_anew(whole: Whole, page: str) -> None:
     assert json.loads(job.result.read_text())["n"] == TINY.test_actions
 
 
+# --- the kept results are enough to go on elsewhere ---------------------------------------------------------------
+
+
+@pytest.fixture
+def elsewhere(whole: Whole, page: str, tmp_path: Path) -> Whole:
+    """Another machine: a copy of the results and the test positions, no other labels and no runs."""
+    shutil.copytree(whole.setting.pages, tmp_path / "docs")
+    shutil.copytree(whole.setting.labels / "test", tmp_path / "out" / "labels" / "test")
+    changed = replace(whole.setting, docs=tmp_path / "docs")
+    for name in ("out", "runs", "labels", "actions"):
+        old = getattr(whole.setting, name)
+        changed = replace(changed, **{name: tmp_path / "out" / old.relative_to(whole.setting.out)})
+    return replace(whole, setting=changed)
+
+
+def test_nothing_is_done_elsewhere_that_is_kept(elsewhere: Whole, page: str) -> None:
+    told: list[str] = []
+    assert make_all(elsewhere, told.append).read_text() == page
+    assert told == []
+    assert not elsewhere.setting.runs.exists()
+
+
+def test_only_what_is_missing_is_made_elsewhere(elsewhere: Whole) -> None:
+    job = MeasureJob(elsewhere.exhibits["training"].rows[2], "actions", elsewhere.setting)
+    assert job.key == "actions-diffusearch_gaussian"
+    before = job.figures()
+    job.result.unlink()
+    told: list[str] = []
+    make_all(elsewhere, told.append)
+    assert [path.name for path in elsewhere.setting.runs.iterdir()] == ["gaussian"]
+    assert len([line for line in told if "measured in" in line]) == 1
+    after = job.figures()
+    assert before is not None
+    assert after is not None
+    assert before["runs"]["gaussian"]["labels"] == after["runs"]["gaussian"]["labels"]  # labelling repeats itself
+    assert before["outcomes"] == after["outcomes"]
+
+
+def test_results_on_other_labels_do_not_count(elsewhere: Whole) -> None:
+    job = MeasureJob(elsewhere.exhibits["main"].rows[0], "actions", elsewhere.setting)
+    found = json.loads(job.result.read_text())
+    assert job.done()
+    found["runs"]["s-a"]["labels"] = {"test": "of another engine"}
+    job.result.write_text(json.dumps(found))
+    assert not job.done()
+
+
+def test_results_hold_no_test_data_and_no_paths(whole: Whole, page: str) -> None:
+    texts = [path.read_text() for path in whole.setting.results.glob("*.json")]
+    fens = {row["fen"] for row in read_labelled(whole.setting.labels / "test")}
+    assert len(fens) == TINY.test_actions
+    for text in (*texts, page):
+        assert str(whole.setting.out.parent) not in text
+        assert not [fen for fen in fens if fen.split()[0] in text]
+    kept = json.loads((whole.setting.results / "actions-s-a_s-a.json").read_text())
+    assert set(kept["outcomes"]) <= {"0", "1"}
+    assert len(kept["outcomes"]) == TINY.test_actions
+    assert kept["outcomes"].count("1") == round(kept["accuracy"] * kept["n"])
+
+
+def test_the_ledger_has_every_call(whole: Whole, page: str) -> None:
+    interrupted, whole_call = read_calls(whole.setting.results)
+    assert set(interrupted.processor_seconds) == {"labels", "training", "measuring"}
+    assert set(whole_call.processor_seconds) == {"training", "measuring", "games"}
+    assert "in 2 calls of the command" in page
+
+
+def test_a_damaged_result_is_named(elsewhere: Whole) -> None:
+    job = MeasureJob(elsewhere.exhibits["main"].rows[0], "actions", elsewhere.setting)
+    job.result.write_text("[")
+    with pytest.raises(UserError, match=f"{job.result.name} is no JSON"):
+        job.done()
+
+
 # --- bad input is refused before any work --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"engine": "/nowhere/engine"}, "no engine"),
-        ({"games": Path("/nowhere/games.pgn")}, "no file of games"),
-    ],
-)
-def test_missing_programs_and_games(whole: Whole, change: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        check_whole(replace(whole, **change))
+def test_a_missing_engine(whole: Whole) -> None:
+    with pytest.raises(UserError, match="no engine"):
+        check_whole(replace(whole, engine="/nowhere/engine"))
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        ({"pgn": Path("/nowhere/games.pgn")}, "no file of games"),
         ({"puzzles": None}, "--puzzles"),
         ({"puzzles": Path("/nowhere/puzzles.csv")}, "puzzle"),
         ({"actions": Path("/nowhere/actions.parquet")}, "nowhere/actions.parquet"),

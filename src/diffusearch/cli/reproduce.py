@@ -52,11 +52,15 @@ def reproduce(
     processes: Annotated[int, typer.Option("--processes", min=1, help="all: runs trained at once.")] = 1,
     ray: Annotated[bool, typer.Option("--ray", help="all: train and measure on a Ray cluster.")] = False,
     page: Annotated[bool, typer.Option("--page", help="all: only write the page from what is measured.")] = False,
+    docs: Annotated[
+        Path | None, typer.Option("--docs", help="all: folder of the page, its figures and the results (OUT).")
+    ] = None,
 ) -> None:
     """Repeat a table or figure of the paper and write a page with our figures beside the paper's.
 
     `all` repeats every one: it labels games, trains the missing runs, measures, plays, draws and writes one page with a
-    verdict on each claim. Killed at any moment, the same command goes on.
+    verdict on each claim. Killed at any moment, the same command goes on; with the folder of --docs it goes on
+    elsewhere too.
     """
     from diffusearch.reproduce.catalogue import EXHIBITS, exhibit
     from diffusearch.reproduce.plan import Setting
@@ -83,25 +87,25 @@ def reproduce(
         skip_puzzles=skip_puzzles,
         games=match_games or chosen.match_games,
         train=train,
+        pgn=games,
+        docs=docs.absolute() if docs else None,
     )
     if name == "all":
         if games is None and chosen.own_labels:
             raise UserError(
                 "`reproduce all` labels and trains on games: give a PGN, plain or compressed, with --games."
             )
-        _all(setting, games or Path(), engine, processes, ray, plan=plan, page=page)
+        _all(setting, engine, processes, ray, plan=plan, page=page)
     else:
         _one(exhibit(name, chosen), setting, plan=plan)
 
 
-def _all(
-    setting: Setting, games: Path, engine: str | None, processes: int, ray: bool, *, plan: bool, page: bool
-) -> None:
+def _all(setting: Setting, engine: str | None, processes: int, ray: bool, *, plan: bool, page: bool) -> None:
     from dataclasses import replace
 
     from diffusearch.reproduce.whole import make_all, planned
 
-    whole = planned(replace(setting, out=setting.out.absolute()), games, engine, processes, ray)
+    whole = planned(replace(setting, out=setting.out.absolute()), engine, processes, ray)
     if plan:
         from diffusearch.reproduce.budget import whole_plan
 

@@ -12,20 +12,24 @@ from dataclasses import dataclass
 
 import chess
 
+from diffusearch.reproduce import match
 from diffusearch.reproduce.catalogue import exhibits_of
-from diffusearch.reproduce.cost import cost_of, records_per_second
+from diffusearch.reproduce.cost import Speed, cost_of, operations, speed_of
 from diffusearch.reproduce.jobs import MeasureJob, measure_jobs, ordered_runs
 from diffusearch.reproduce.labels import LabelSet, complete, label_run
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
 from diffusearch.reproduce.scales import Scale
 from diffusearch.reproduce.whole import LEFT_OUT, Whole
-from diffusearch.tokens.layout import layout
 from diffusearch.training.recipe import Recipe
 
 PLIES = 70  # positions of a game that are labelled, on average
 GAME_MOVES = 80  # moves of a played game
 SHARED = 0.65  # searches that are left of a relabelled future: the others were made for another record
-FORWARD = 3.0  # a training step costs as much as three forward passes
+DECISION = 0.002  # seconds of a decision outside the network
+SIMULATION = 0.0005  # seconds of a simulation outside the networks
+ENGINE = 0.1  # seconds of the oracle's decision
+ALONE = 4.0  # a network call for one position costs so many times its share of a large batch
+FEW = 1.5  # the same for the few games that are played side by side
 V100 = 30e12  # floating-point operations a second that training sustains on a V100 (peak: 125e12)
 
 
@@ -34,14 +38,14 @@ class Rates:
     """Speeds of this machine, measured once for each kind."""
 
     seconds: float  # of calibration for each kind of model
-    records: dict[tuple[object, ...], float]
+    records: dict[tuple[object, ...], Speed]
     searches: dict[int, float]
 
-    def of(self, recipe: Recipe) -> float:
-        """Training records a processor second."""
+    def of(self, recipe: Recipe) -> Speed:
+        """Records a processor second."""
         key = (recipe.model, recipe.process)
         if key not in self.records:
-            self.records[key] = records_per_second(recipe, self.seconds)
+            self.records[key] = speed_of(recipe, self.seconds)
         return self.records[key]
 
 
@@ -66,7 +70,7 @@ def whole_plan(whole: Whole, seconds: float = 10.0) -> list[str]:
             lines.append(f"  {run.name}: {stage.value}")
             continue
         recipe = resolved(run, setting)
-        cost = cost_of(run, recipe, rates.of(recipe), setting)
+        cost = cost_of(run, recipe, rates.of(recipe).training, setting)
         most = "at most " if recipe.watch.patience else ""
         lines.append(
             f"  {run.name}: {stage.value}; {most}{cost.passes:,} record-passes = {cost.core_hours:.2f} core-hours"
@@ -87,7 +91,7 @@ def _label_hours(one: LabelSet, whole: Whole, rates: Rates) -> float:
     """From searches of positions of random games."""
     from diffusearch.data.oracle import Oracle
 
-    run = label_run(one, whole.setting.scale, whole.games, whole.setting.labels, whole.engine, 1)
+    run = label_run(one, whole.setting, whole.engine, 1)
     assert run.settings.oracle is not None
     nodes = one.nodes * (30 if one.actions else 1)
     if nodes not in rates.searches:
@@ -110,51 +114,39 @@ def _label_hours(one: LabelSet, whole: Whole, rates: Rates) -> float:
     return new * (whole.setting.scale.per_game or PLIES) * searched / rates.searches[nodes] / 3600
 
 
-def _calls(job: MeasureJob, recipe: Recipe) -> float:
-    """Network calls for a position, of the size of the first run's records."""
+def _seconds(job: MeasureJob, rates: Rates) -> tuple[float, float]:
+    """Processor time of a decision: inside the networks, in large batches, and outside."""
     agent = job.row.agent
+    if not job.row.runs:
+        return 0.0, ENGINE
+    recipe = resolved(job.row.runs[0], job.setting)
+    call = 1 / rates.of(recipe).forward
     if "simulations=" in agent:
-        return 2.0 * float(agent.partition("simulations=")[2].partition("&")[0])
+        simulations = float(agent.partition("simulations=")[2].partition("&")[0])
+        return 2 * simulations * call, DECISION + simulations * SIMULATION  # a policy and a value
     if agent.startswith(("s-v", "sa-v")):
-        return 30.0
+        return 30 * call, 10 * DECISION  # every legal move
     if agent.startswith("diffusearch"):
         asked = agent.partition("steps=")[2].partition("&")[0]
-        return float(asked or recipe.decoding.steps)
-    return 1.5
+        return float(asked or recipe.decoding.steps) * call, DECISION
+    return 1.5 * call, DECISION
 
 
 def _measure_hours(job: MeasureJob, rates: Rates) -> float:
     setting = job.setting
     wanted = {"puzzles": 2 * (setting.puzzle_limit or 1000), "latency": 100}.get(job.metric, setting.limit or 2000)
-    if not job.row.runs:
-        return wanted * 0.1 / 3600  # an engine
-    recipe = resolved(job.row.runs[0], setting)
-    slow = 8.0 if job.metric == "latency" else 1.0  # one position at a time
-    return slow * wanted * _calls(job, recipe) / (FORWARD * rates.of(recipe)) / 3600
+    inside, outside = _seconds(job, rates)
+    return wanted * ((ALONE if job.metric == "latency" else 1.0) * inside + outside) / 3600
 
 
 def _game_hours(whole: Whole, rates: Rates) -> float:
     setting = whole.setting
-    if (setting.out / "tournament" / "tournament.json").exists():
+    if match.kept(whole.exhibits, setting):
         return 0.0
-    rows = whole.exhibits["main"].rows[: setting.scale.match_rows]
-    moves = setting.games * GAME_MOVES / 2 * (len(rows) - 1)
-    hours = 0.0
-    for row in rows:
-        recipe = resolved(row.runs[0], setting)
-        calls = _calls(MeasureJob(row, "elo", setting), recipe)
-        hours += 3 * moves * calls / (FORWARD * rates.of(recipe)) / 3600  # batches of a few games
-    return hours
-
-
-def operations(recipe: Recipe) -> float:
-    """Floating-point operations of one training record: forward and backward of trunk, attention and heads."""
-    model, trunk = recipe.model, recipe.model.trunk
-    record = layout(model.paradigm, model.horizon, model.encoding, model.patch)
-    weights = trunk.layers * 12 * trunk.width**2
-    heads = sum(len(group.variables) * group.size for group in record.groups) * trunk.width
-    attention = trunk.layers * 2 * record.places**2 * trunk.width
-    return 6.0 * (weights * record.places + heads + attention)
+    players = match.players(whole.exhibits, setting)
+    moves = setting.games * GAME_MOVES / 2 * (len(players) - 1)
+    each = (_seconds(job, rates) for job in players)
+    return sum(moves * (FEW * inside + outside) for inside, outside in each) / 3600
 
 
 def paper_plan(setting: Setting) -> list[str]:

@@ -10,6 +10,7 @@ from functools import cache
 
 from diffusearch.errors import UserError
 from diffusearch.reproduce.exhibits import Exhibit, Row, row
+from diffusearch.reproduce.packaged import FLAGSHIP, planners
 from diffusearch.reproduce.plan import PlannedRun
 from diffusearch.reproduce.scales import SCALES, Scale
 
@@ -317,33 +318,6 @@ def _data_size(runs: Runs) -> Exhibit:
     )
 
 
-# --- the package's own weights ------------------------------------------------------------------------------------
-
-POLICY = PlannedRun("policy", recipe="flagship/policy")
-SHIPPED = {
-    name: PlannedRun(name, packaged=True, recipe=f"flagship/{name}", after=POLICY)
-    for name in ("diffusearch", "s-a", "s-v")
-}
-BOTH = (SHIPPED["s-a"], SHIPPED["s-v"])
-FLAGSHIP = Exhibit(
-    name="flagship",
-    place="not in the paper",
-    title="The package's own weights",
-    metrics=("elo", "puzzles", "actions"),
-    rows=(
-        row("DiffuSearch", "diffusearch", SHIPPED["diffusearch"]),
-        row("explicit search", "search", SHIPPED["diffusearch"]),
-        row("S-A", "s-a", SHIPPED["s-a"]),
-        Row("fair MCTS (100 simulations)", "mcts:{s-a},{s-v}?simulations=100", BOTH),
-        Row("MCTS as published (100 simulations)", "mcts-as-published:{s-a},{s-v}?simulations=100", BOTH),
-        row("S-V", "s-v", SHIPPED["s-v"]),
-        Row("Stockfish, 100 nodes", "stockfish:nodes=100"),
-    ),
-    remark="One policy run, then each network trained from it: recipes/flagship/.",
-    reference="S-A",
-)
-
-
 def _cases(runs: Runs) -> Exhibit:
     shipped = [
         one for one in FLAGSHIP.rows if one.label in ("DiffuSearch", "S-A", "S-V", "fair MCTS (100 simulations)")
@@ -361,8 +335,10 @@ def _cases(runs: Runs) -> Exhibit:
         title="Hard puzzles, drawn",
         metrics=("cases",),
         rows=own if runs.scale.own_labels else (*shipped, row("SA-V", "sa-v", runs.sa_v)),
-        remark="The first puzzles of the file rated above 1800, not chosen by hand"
-        + ("." if runs.scale.own_labels else "; with the package's weights unless --runs has others."),
+        remark="The hardest puzzles of the package's own making (play/puzzles.json); the paper's are from lichess."
+        if runs.scale.own_labels
+        else "The first puzzles of the file rated above 1800, not chosen by hand; with the package's weights unless "
+        "--runs has others.",
     )
 
 
@@ -386,7 +362,7 @@ def exhibits_of(scale: Scale) -> dict[str, Exhibit]:
     """All exhibits of a scale by name."""
     runs = Runs(scale)
     found = [build(runs) for build in BUILDERS]
-    return {one.name: one for one in (*found, FLAGSHIP)}
+    return {one.name: one for one in (*found, planners(scale.planner_rows), FLAGSHIP)}
 
 
 EXHIBITS = exhibits_of(SCALES["10k"])

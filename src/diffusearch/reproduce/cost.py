@@ -1,7 +1,7 @@
 """What an exhibit contains and costs: its rows, its runs, and their training time on this machine in core-hours.
 
 The time comes from a calibration: each kind of model takes a few training steps on random games, for about a second of
-processor time.
+processor time, in batches as large as the recipe's where that takes no longer. The number of operations says so.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 PAPER_RECORDS = {"10k": 659_576, "100k": 6_564_661}  # the paper's Table 1: what an epoch has where labels are missing
 ACTIONS = 26  # sa-v: records of a position (the paper's Table 1, 17,448,268 / 659,576)
-BATCH = 8  # records of a calibration step
+LEAST = 8  # records of a calibration step, and more if a step has room:
+STEP = 3.5e10  # floating-point operations, half a second or less
+GAMES = 64  # random positions that are trained on
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list
     lines += [f"measures {', '.join(exhibit.metrics)}; {len(exhibit.rows)} rows:"]
     lines += [f"  {setting.shown(row.label)}: {row.agent}" for row in exhibit.rows]
     lines += [f"{len(exhibit.runs)} runs below {setting.runs}:"]
-    rates: dict[tuple[object, ...], float] = {}
+    rates: dict[tuple[object, ...], Speed] = {}
     total, guessed = 0.0, False
     for run in exhibit.runs:
         recipe = resolved(run, setting)
@@ -60,8 +63,8 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list
             continue
         key = (recipe.model, recipe.process)
         if key not in rates:
-            rates[key] = records_per_second(recipe, seconds)
-        cost = cost_of(run, recipe, rates[key], setting)
+            rates[key] = speed_of(recipe, seconds)
+        cost = cost_of(run, recipe, rates[key].training, setting)
         total, guessed = total + cost.core_hours, guessed or cost.guessed
         most = "at most " if recipe.watch.patience else ""
         lines.append(
@@ -95,27 +98,59 @@ def _rows(path: Path) -> int:
     return sum(pq.ParquetFile(file).metadata.num_rows for file in labelled_files(path))
 
 
-def records_per_second(recipe: Recipe, seconds: float) -> float:
-    """Training speed of a recipe here: steps on random games for so long, at least one."""
+@dataclass(frozen=True)
+class Speed:
+    """Records a processor second."""
+
+    training: float
+    forward: float  # of a network call without gradients, as decoding makes them
+
+
+def speed_of(recipe: Recipe, seconds: float) -> Speed:
+    """The speed of a recipe here: steps on random games for so long, at least one, then calls for a third of that."""
+    import torch
+
     from diffusearch.training.loop import train
     from diffusearch.training.recipe import load_recipe, recipe_text
 
+    size = min(recipe.optimiser.batch, max(LEAST, int(STEP / operations(recipe))))
     with tempfile.TemporaryDirectory() as folder:
         games = Path(folder) / "games.parquet"
         _write_games(games, recipe.model.horizon)
         whole = Path(folder) / "recipe.toml"
         whole.write_text(recipe_text(recipe))
         data = (f"data.sources=[{{path='{games}'}}]", "data.held_out=[]", "data.validation=''", "data.cache=''")
-        small = (f"optimiser.batch={BATCH}", "optimiser.micro_batches=1", "optimiser.steps=1", "start=''")
+        small = (f"optimiser.batch={size}", "optimiser.micro_batches=1", "optimiser.steps=1", "start=''")
         training = train(load_recipe(whole, (*data, *small)), Path(folder) / "run")  # the first step warms up
-        began, steps = time.process_time(), 0
-        while steps == 0 or time.process_time() - began < seconds:
-            training.take_step()
-            steps += 1
-        return BATCH * steps / (time.process_time() - began)
+        trained = size * _a_second(training.take_step, seconds)
+        batch, net = training.batch(0, recipe.model.horizon), training.net.eval()
+        layout = net.layout.truncated(recipe.model.horizon)
+        with torch.inference_mode():
+            return Speed(trained, size * _a_second(lambda: net(batch.tokens, layout), seconds / 3))
 
 
-def _write_games(path: Path, horizon: int, count: int = 4 * BATCH) -> None:
+def _a_second(act: Callable[[], object], seconds: float) -> float:
+    """How often something can be done in a processor second."""
+    began, times = time.process_time(), 0
+    while times == 0 or time.process_time() - began < seconds:
+        act()
+        times += 1
+    return times / (time.process_time() - began)
+
+
+def operations(recipe: Recipe) -> float:
+    """Floating-point operations of one training record: forward and backward of trunk, attention and heads."""
+    from diffusearch.tokens.layout import layout
+
+    model, trunk = recipe.model, recipe.model.trunk
+    record = layout(model.paradigm, model.horizon, model.encoding, model.patch)
+    weights = trunk.layers * 12 * trunk.width**2
+    heads = sum(len(group.variables) * group.size for group in record.groups) * trunk.width
+    attention = trunk.layers * 2 * record.places**2 * trunk.width
+    return 6.0 * (weights * record.places + heads + attention)
+
+
+def _write_games(path: Path, horizon: int, count: int = GAMES) -> None:
     """Labelled positions of random games, all of the training split."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -125,7 +160,9 @@ def _write_games(path: Path, horizon: int, count: int = 4 * BATCH) -> None:
     for number in range(count):
         board = chess.Board()
         for _ in range(dice.randint(4, 12)):
-            board.push(dice.choice(list(board.legal_moves)))
+            moves = list(board.legal_moves)
+            if moves:  # a random game may end in mate so soon
+                board.push(dice.choice(moves))
         fen = board.fen()
         line: list[str] = []
         scored = " ".join(f"{move.uci()}:0" for move in board.legal_moves)

@@ -20,6 +20,7 @@ class Row:
     series: str = ""  # the curve that the row is a point of; empty: the row is a bar
     x: float = 0.0  # its place on the curve; 0 for a search: its measured depth
     seeds: int = 1  # how often its runs are trained, each time with another seed
+    limit: int | None = None  # test positions, where it is measured on fewer than the others
 
     def seeded(self, seed: int) -> Row:
         """The same row with runs of another seed; seed 0 is the row itself."""
@@ -46,6 +47,7 @@ class Exhibit:
     paper: str = ""  # the table of paper.toml with the same labels; empty: the exhibit's own name
     reference: str = ""  # the label of the row with which the others are compared pairwise
     axis: str = ""  # what x means in curves
+    spent: bool = False  # whether the page has columns for evaluations and processor time
 
     @property
     def runs(self) -> tuple[PlannedRun, ...]:

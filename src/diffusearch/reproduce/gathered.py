@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from diffusearch.evaluation.row_log import read_rows
+from diffusearch.reproduce import match
 from diffusearch.reproduce.contrasts import Estimate, Outcomes, RowOutcomes, accuracy_of, seed_spread
 from diffusearch.reproduce.exhibits import Exhibit, Row
-from diffusearch.reproduce.jobs import MeasureJob
+from diffusearch.reproduce.jobs import MeasureJob, measure_jobs
 from diffusearch.reproduce.plan import Setting
 
 
@@ -24,8 +21,10 @@ class Gathered:
     outcomes: dict[tuple[str, str], RowOutcomes] = field(default_factory=dict)  # of actions
     figures: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(default_factory=dict)  # by metric, of seed 0
     ratings: dict[str, dict[str, Any]] = field(default_factory=dict)  # agent -> rating, of the tournament
+    runs: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> what results tell of the run
+    measured: int = 0  # agents and metrics that have a result,
+    wanted: int = 0  # of so many
     spread: float = 0.0  # of a run's accuracy over seeds
-    processor_seconds: float = 0.0  # of the measurements
 
     def accuracy(self, exhibit: str, label: str) -> Estimate | None:
         """A row's action accuracy."""
@@ -34,8 +33,8 @@ class Gathered:
 
 
 def gather(exhibits: dict[str, Exhibit], setting: Setting) -> Gathered:
-    """Read the results and rows that exist."""
-    found, seen = Gathered(), set()
+    """Read the results that exist."""
+    found, jobs = Gathered(), measure_jobs(exhibits, setting)
     for exhibit in exhibits.values():
         for row in exhibit.rows:
             key = exhibit.name, setting.shown(row.label)
@@ -47,14 +46,14 @@ def gather(exhibits: dict[str, Exhibit], setting: Setting) -> Gathered:
             outcomes = _outcomes(row, setting) if "actions" in exhibit.metrics else ()
             if outcomes:
                 found.outcomes[key] = RowOutcomes(outcomes, tuple(run.name for run in row.runs))
-    for path in (setting.out / "results").glob("*.json"):
-        seen.add(path)
-        found.processor_seconds += json.loads(path.read_text()).get("processor_seconds", 0.0)
+    kept = [result for job in jobs if (result := job.figures()) is not None]
+    found.measured, found.wanted = len(kept), len(jobs)
+    for result in kept:
+        found.runs |= result["runs"]
     different = {row.runs: row for row in found.outcomes.values()}  # a run counts once
     found.spread = seed_spread(list(different.values()))
-    standings = setting.out / "tournament" / "tournament.json"
-    if standings.exists():
-        found.ratings = {one["agent"]: one for one in json.loads(standings.read_text())["ratings"]}
+    played = match.kept(exhibits, setting)
+    found.ratings = {one["agent"]: one for one in played["ratings"]} if played else {}
     return found
 
 
@@ -62,13 +61,8 @@ def _outcomes(row: Row, setting: Setting) -> tuple[Outcomes, ...]:
     """The outcomes of each seed that is measured, the first ones without a gap."""
     out = []
     for seed in range(row.seeds):
-        job = MeasureJob(row.seeded(seed), "actions", setting)
-        if not job.done():
+        result = MeasureJob(row.seeded(seed), "actions", setting).figures()
+        if result is None:
             break
-        out.append(_read(job.rows, job.rows.stat().st_mtime_ns))
+        out.append(np.array([one == "1" for one in result["outcomes"]], dtype=np.bool_))
     return tuple(out)
-
-
-@cache
-def _read(path: Path, changed: int) -> Outcomes:
-    return np.array([row.right for row in read_rows(path)[1]], dtype=np.bool_)

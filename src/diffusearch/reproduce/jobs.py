@@ -1,21 +1,25 @@
-"""The jobs behind `reproduce all`: train a run, measure an agent. Each knows whether it is done already."""
+"""The jobs behind `reproduce all`: train a run, measure an agent. Each knows whether it is done already.
+
+A measurement is done if there is a result of the same experiment (digests.py), wherever it was measured.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from diffusearch.evaluation.json_lines import JsonLines
 from diffusearch.evaluation.record import slug
+from diffusearch.reproduce import trained
+from diffusearch.reproduce.digests import content_digest, digest, recipe_digest, test_digest
 from diffusearch.reproduce.exhibits import Exhibit, Row
+from diffusearch.reproduce.kept import Kept, as_text, read_kept, write_kept
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
+from diffusearch.reproduce.work import processor_seconds
+from diffusearch.reproduce.workers import Done
 
-SECONDS = "seconds.jsonl"  # below a run's folder: processor time of each call that trained it
+METHODS = {"latency": "processor time"}  # another way to measure is another experiment
 
 # The runs on which most verdicts rest, in the order of training; all others follow by exhibit.
 FIRST = (
@@ -75,122 +79,134 @@ class TrainJob:
     setting: Setting
 
     @property
+    def key(self) -> str:
+        return f"train-{self.run.name}"
+
+    @property
     def folder(self) -> Path:
         return self.setting.runs / self.run.name
 
     def done(self) -> bool:
-        return stage_of(self.run, self.setting) is Stage.FINISHED
+        return ready(self.run, self.setting)
 
-    def __call__(self) -> str:
+    def __call__(self) -> Done:
         from diffusearch.training.loop import train
 
         stage = stage_of(self.run, self.setting)
         if stage is Stage.FINISHED:
-            return f"{self.run.name}: {stage.value}"
+            return Done(f"{self.run.name}: {stage.value}", "training", 0.0)
         self.folder.mkdir(parents=True, exist_ok=True)
-        began, wall = time.process_time(), time.monotonic()
-        with (self.folder / "training.txt").open("a") as file:
+        with (self.folder / "training.txt").open("a") as file, trained.clock(self.folder) as clock:
 
             def report(line: str) -> None:
                 print(line, file=file, flush=True)
+                clock.note()
 
-            try:
-                train(resolved(self.run, self.setting), self.folder, resume=stage is Stage.BEGUN, report=report)
-            finally:
-                spent = {"processor": time.process_time() - began, "wall": time.monotonic() - wall}
-                JsonLines(self.folder / SECONDS, "call").append([spent])
-        return f"{self.run.name}: trained in {spent['processor'] / 60:.1f} processor-minutes"
+            train(resolved(self.run, self.setting), self.folder, resume=stage is Stage.BEGUN, report=report)
+        spent = clock.spent
+        return Done(f"{self.run.name}: trained in {spent / 60:.1f} processor-minutes", "training", spent)
 
 
-def processor_seconds(folder: Path) -> float | None:
-    """The processor time that went into a run; None where nothing was noted."""
-    path = folder / SECONDS
-    if not path.exists():
-        return None
-    return sum(float(line["processor"]) for line in JsonLines(path, "call").read())
+def named(run: PlannedRun) -> str:
+    """The name of a run in results."""
+    return f"package/{run.name}" if run.packaged else run.name
+
+
+def ready(run: PlannedRun, setting: Setting) -> bool:
+    """Whether the weights of a run are here: trained, or part of the package."""
+    return run.packaged or stage_of(run, setting) is Stage.FINISHED
 
 
 @dataclass(frozen=True)
 class MeasureJob:
-    """Measure an agent by one metric; the figures go to OUT/results, the rows to OUT/rows."""
+    """Measure an agent by one metric; the result goes to Setting.results, its rows to OUT/rows."""
 
     row: Row  # of one seed
     metric: str
     setting: Setting
 
     @property
+    def agent(self) -> str:
+        """The agent's text with run names instead of folders."""
+        text = self.row.agent
+        for run in self.row.runs:
+            text = text.replace(f"{{{run.name}}}", named(run))
+        return text
+
+    @property
     def key(self) -> str:
-        """The agent's text with run names instead of folders, and the metric: a name for files."""
-        return f"{self.metric}-{slug(self.row.agent.replace('{', '').replace('}', ''))}"
+        """A name for files."""
+        return f"{self.metric}-{slug(self.agent)}"
 
     @property
     def result(self) -> Path:
-        return self.setting.out / "results" / f"{self.key}.json"
+        return self.setting.results / f"{self.key}.json"
 
     @property
     def rows(self) -> Path:
-        return self.setting.out / "rows" / f"{self.key}.jsonl"
+        return self.setting.out / "rows" / f"{self.key}-skip{self._wanted()[0]}.jsonl"
 
     def text(self) -> str:
         """The agent's text with the folders of its runs."""
         text = self.row.agent
         for run in self.row.runs:
-            text = text.replace(f"{{{run.name}}}", os.path.relpath(self.setting.runs / run.name))
+            folder = run.name if run.packaged else os.path.relpath(self.setting.runs / run.name)
+            text = text.replace(f"{{{run.name}}}", folder)
         return text
 
     def possible(self) -> bool:
-        return all(stage_of(run, self.setting) is Stage.FINISHED for run in self.row.runs)
+        return all(ready(run, self.setting) for run in self.row.runs)
+
+    def digest(self) -> str:
+        """What is measured: metric, agent, how its runs are trained, and on which test rows."""
+        setting = self.setting
+        file = setting.puzzles if self.metric == "puzzles" else setting.actions
+        runs = [recipe_digest(run, setting) for run in self.row.runs]
+        metric = METHODS.get(self.metric, self.metric)
+        return digest([metric, self.agent, runs, test_digest(file, setting) if file else "", self._wanted()])
 
     def done(self) -> bool:
-        """Whether there is a result of the weights of today on as many rows as are wanted."""
-        if not self.result.exists():
-            return False
-        weights = [self.setting.runs / run.name / "weights.safetensors" for run in self.row.runs]
-        if any(one.stat().st_mtime > self.result.stat().st_mtime for one in weights if one.exists()):
-            return False
-        found = json.loads(self.result.read_text())
-        return bool(found.get("wanted") == self._wanted())
+        return self.figures() is not None
 
-    def figures(self) -> dict[str, Any] | None:
-        """The result, if there is one."""
-        return json.loads(self.result.read_text()) if self.done() else None
+    def figures(self) -> Kept | None:
+        """The result, if there is one of this experiment."""
+        kept = read_kept(self.result)
+        if kept is None or kept["digest"] != self.digest():
+            return None
+        # Labels that are here must be those behind the result: another engine labels otherwise.
+        sets = {name: known for run in kept["runs"].values() for name, known in run.get("labels", {}).items()}
+        here = {name: content_digest(self.setting.labels / name) for name in sets}
+        return kept if all(here[name] in ("", known) for name, known in sets.items()) else None
 
-    def _wanted(self) -> list[Any]:
+    def _wanted(self) -> list[int | None]:
+        """The test rows: how many are left out first, and how many are measured."""
         setting = self.setting
         if self.metric == "puzzles":
             return [setting.skip_puzzles, setting.puzzle_limit or setting.limit]
-        return [setting.skip_actions, setting.limit]
+        return [setting.skip_actions, self.row.limit or setting.limit]
 
-    def __call__(self) -> str:
+    def __call__(self) -> Done:
         from diffusearch.agents.build import agent as build
-        from diffusearch.evaluation.row_log import RowLog
-        from diffusearch.evaluation.session import finish, recipe_of
+        from diffusearch.evaluation.row_log import RowLog, read_rows
         from diffusearch.reproduce.measure import metric_figures
 
         if self.done():
-            return f"{self.key}: measured"
-        began = time.process_time()
+            return Done(f"{self.key}: measured", "measuring", 0.0)
+        began = processor_seconds()
         with build(self.text()) as player:
             log = RowLog(self.rows, self.metric, player) if self.metric in ("actions", "puzzles") else None
-            if log and self.rows.exists() and self._stale():
+            if log and self.rows.exists() and read_rows(self.rows)[0] not in ({}, log.head):
                 self.rows.unlink()  # rows of earlier weights
-            figures, files = metric_figures(self.metric, player, self.setting, log)
-            figures |= {"wanted": self._wanted(), "processor_seconds": time.process_time() - began}
-            finish(
-                self.metric,
-                figures,
-                recipes={self.row.agent: recipe_of(player)},
-                files=files,
-                seed=None,
-                skip=self._wanted()[0],
-                out=self.result,
-            )
+            figures, files = metric_figures(self.metric, player, self.setting, log, self.row.limit)
+        spent = processor_seconds() - began
+        about = {"agent": self.agent, "digest": self.digest(), "wanted": self._wanted(), "processor_seconds": spent}
+        about["runs"] = {named(run): trained.about(run, self.setting) for run in self.row.runs}
+        if log:
+            figures["outcomes"] = as_text(read_rows(self.rows)[1][: figures["n"]])
+        figures.pop("rows", None)  # of latency: the same once more, with the folders of this machine
+        write_kept(self.result, self.metric, figures, files, about)
         share = f" {100 * figures['accuracy']:.1f} %" if "accuracy" in figures else ""
-        return f"{self.key}:{share} measured in {figures['processor_seconds']:.0f} processor-seconds"
-
-    def _stale(self) -> bool:
-        weights = [self.setting.runs / run.name / "weights.safetensors" for run in self.row.runs]
-        return any(one.stat().st_mtime > self.rows.stat().st_mtime for one in weights if one.exists())
+        return Done(f"{self.key}:{share} measured in {spent:.0f} processor-seconds", "measuring", spent)
 
 
 def measure_jobs(exhibits: dict[str, Exhibit], setting: Setting) -> list[MeasureJob]:

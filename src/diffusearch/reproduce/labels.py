@@ -22,6 +22,7 @@ from diffusearch.data.oracle import OracleSettings
 from diffusearch.data.plan import Choice
 from diffusearch.data.uci_process import SearchBudget, find_engine
 from diffusearch.errors import UserError
+from diffusearch.reproduce.plan import Setting
 from diffusearch.reproduce.scales import Scale
 
 USUAL = 4  # horizon of the paper's runs
@@ -67,13 +68,14 @@ def label_sets(scale: Scale, own_test: bool) -> tuple[LabelSet, ...]:
     return tuple(sets)
 
 
-def label_run(one: LabelSet, scale: Scale, games: Path, folder: Path, engine: str | None, workers: int) -> LabelRun:
-    """The labelling of a set into a folder below `folder`."""
+def label_run(one: LabelSet, setting: Setting, engine: str | None, workers: int) -> LabelRun:
+    """The labelling of a set."""
+    scale, folder = setting.scale, setting.labels
     budget = SearchBudget(nodes=one.nodes)
     oracle = OracleSettings(find_engine(engine), budget, SearchBudget(nodes=max(1, one.nodes // 5)), scale.hash_mb)
     per_game = PER_TEST_GAME if one.test else scale.per_game
     return LabelRun(
-        sources=(str(games),),
+        sources=(str(setting.pgn),),
         out=folder / one.name,
         choice=Choice(
             per_game=per_game, limit_games=one.games, horizon=one.horizon, split="test" if one.test else None
@@ -99,12 +101,11 @@ def complete(one: LabelSet, folder: Path) -> Manifest | None:
     return manifest
 
 
-def label_missing(
-    sets: tuple[LabelSet, ...], scale: Scale, games: Path, folder: Path, engine: str | None, workers: int, say: Say
-) -> None:
+def label_missing(sets: tuple[LabelSet, ...], setting: Setting, engine: str | None, workers: int, say: Say) -> None:
     """Label what is not labelled yet; a killed labelling goes on."""
+    folder = setting.labels
     for one in sets:
         if complete(one, folder) is None:
             say(f"labelling {folder / one.name}: {one.games} games, {one.nodes:,} nodes a search")
-            manifest = label_games(label_run(one, scale, games, folder, engine, workers), lambda count: None)
+            manifest = label_games(label_run(one, setting, engine, workers), lambda count: None)
             say(f"{folder / one.name}: {manifest.counts.get('positions', 0):,} positions")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,7 @@ def _log(metric: str, label: str, player: Agent, setting: Setting) -> RowLog | N
 
 
 def metric_figures(
-    metric: str, player: Agent, setting: Setting, log: RowLog | None
+    metric: str, player: Agent, setting: Setting, log: RowLog | None, fewer: int | None = None
 ) -> tuple[dict[str, Any], list[Path]]:
     from diffusearch.data.labelled import labelled_files
     from diffusearch.evaluation.actions import action_accuracy
@@ -78,7 +77,9 @@ def metric_figures(
         with progress_bar(metric, len(puzzles)) as progress:
             return puzzle_accuracy(player, puzzles, progress=progress, log=log), [setting.puzzles]
     assert setting.actions is not None
-    limit = min(LATENCY_ROWS, setting.limit or LATENCY_ROWS) if metric == "latency" else setting.limit
+    limit = fewer or setting.limit
+    if metric == "latency":
+        limit = min(LATENCY_ROWS, limit or LATENCY_ROWS)
     positions = read_positions(setting.actions, limit, skip=setting.skip_actions)
     with progress_bar(metric, len(positions)) as progress:
         if metric == "latency":
@@ -153,19 +154,15 @@ def tournament(ready: dict[str, str], setting: Setting, made: Made, *, processes
 
 def draw_cases(ready: dict[str, str], setting: Setting, made: Made) -> None:
     """Pictures of hard puzzles with every row's move and line."""
-    from diffusearch.agents.build import agent as build
     from diffusearch.evaluation.puzzles import read_puzzles
-    from diffusearch.files import write_whole
-    from diffusearch.play.pictures import case_picture
+    from diffusearch.reproduce.cases import draw_boards
 
     assert setting.puzzles is not None
     puzzles = read_puzzles(setting.puzzles, setting.puzzle_limit or setting.limit, skip=setting.skip_puzzles)
-    hard = [puzzle for puzzle in puzzles if puzzle.rating > 1800]
-    with ExitStack() as stack:
-        players = {label: stack.enter_context(build(text)) for label, text in ready.items()}
-        for puzzle in hard[: setting.cases]:
-            board = puzzle.board()
-            decisions = {label: player.play(board) for label, player in players.items()}
-            caption = f"lichess {puzzle.id}, rated {puzzle.rating}; solution {' '.join(puzzle.moves[1:])}"
-            made.files.append(setting.out / f"case-{puzzle.id}.svg")
-            write_whole(made.files[-1], case_picture(board, decisions, caption))
+    hard = [puzzle for puzzle in puzzles if puzzle.rating > 1800][: setting.cases]
+    boards = [
+        (one.board(), f"lichess {one.id}, rated {one.rating}; solution {' '.join(one.moves[1:])}") for one in hard
+    ]
+    files = [setting.out / f"case-{puzzle.id}.svg" for puzzle in hard]
+    draw_boards(ready, boards, files)
+    made.files += files

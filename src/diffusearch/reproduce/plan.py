@@ -45,6 +45,23 @@ class Setting:
     games: int = 400  # of each pairing
     train: bool = False
     cases: int = 4  # pictures
+    pgn: Path | None = None  # the games that `reproduce all` labels
+    docs: Path | None = None  # where `reproduce all` writes its page, figures and results; None: to `out`
+
+    @property
+    def pages(self) -> Path:
+        """The folder of the page, of its figures (img) and of the results (reproduction)."""
+        return self.docs or self.out
+
+    @property
+    def results(self) -> Path:
+        """The folder of the results: all that must be kept to go on elsewhere."""
+        return self.pages / "reproduction"
+
+    @property
+    def own_test(self) -> bool:
+        """Whether `reproduce all` labels the test positions itself, because no file was given."""
+        return self.actions == self.labels / "test"
 
     def shown(self, label: str) -> str:
         """A row's label with the number of training games."""

@@ -12,30 +12,34 @@ from diffusearch.evaluation import charts
 from diffusearch.evaluation.paper import paper_figure
 from diffusearch.evaluation.report import futures_table, percent, table
 from diffusearch.files import write_whole
+from diffusearch.reproduce import cases
 from diffusearch.reproduce.claims import Claim, Verdict, claims_of
 from diffusearch.reproduce.contrasts import Estimate
 from diffusearch.reproduce.data_tables import counts_table, examples_table
 from diffusearch.reproduce.exhibits import Exhibit, Row
 from diffusearch.reproduce.gathered import Gathered, gather
-from diffusearch.reproduce.jobs import TrainJob, ordered_runs, processor_seconds
-from diffusearch.reproduce.plan import Setting, resolved
+from diffusearch.reproduce.jobs import MeasureJob, TrainJob, ordered_runs
+from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
+from diffusearch.reproduce.trained import about, effort
+from diffusearch.reproduce.work import read_calls
 
 if TYPE_CHECKING:
     from diffusearch.reproduce.whole import Whole
 
 NOT_YET = "not yet"
+PILOT = ""
 
 
 def write_report(whole: Whole) -> Path:
-    """Write OUT/reproduction.md and the pictures in OUT/img."""
+    """Write DOCS/reproduction.md and the pictures in DOCS/img."""
     setting, exhibits = whole.setting, whole.exhibits
     found = gather(exhibits, setting)
     parts = [_head(whole, found), _verdicts(found, setting)]
     parts += ["## Data", counts_table(setting)]
     for exhibit in exhibits.values():
         parts += _exhibit(exhibit, found, setting)
-    parts += ["## A record in each paradigm (appendix)", examples_table(setting), _runs(whole)]
-    page = setting.out / "reproduction.md"
+    parts += ["## A record in each paradigm (appendix)", examples_table(setting), _runs(whole, found)]
+    page = setting.pages / "reproduction.md"
     write_whole(page, "\n\n".join(part for part in parts if part) + "\n")
     return page
 
@@ -43,22 +47,51 @@ def write_report(whole: Whole) -> Path:
 def _head(whole: Whole, found: Gathered) -> str:
     setting, scale = whole.setting, whole.setting.scale
     runs = ordered_runs(whole.exhibits)
-    trained = [run for run in runs if TrainJob(run, setting).done()]
-    spent = sum(processor_seconds(setting.runs / run.name) or 0.0 for run in runs)
+    trained = [run for run in runs if _known(run, found, setting)]
     recipe = resolved(runs[0], setting)
     trunk, passes = recipe.model.trunk, resolved(runs[-1], setting).optimiser
+    spread = (
+        f"the standard deviation of a run's accuracy over seeds is {100 * found.spread:.1f} points, and every "
+        "difference between runs has it in its interval."
+        if found.spread
+        else "no row has a second seed yet, so that intervals of differences are too narrow."
+    )
     return (
         f"# The paper at the scale {scale.name}\n\n"
-        f"Made by `diffusearch reproduce all --scale {scale.name}`. The methods are the paper's (docs/evaluation.md); "
-        f"the scale is not: {scale.words} training games instead of {scale.paper}, a plain transformer of "
-        f"{trunk.layers} layers of width {trunk.width} on the compact encoding, {passes.steps * passes.batch:,} "
-        f"record-passes a run (the paper: 132 million), labels of {scale.nodes:,} nodes a search. So orders can "
-        "be compared, and differences between rows of one table; digits cannot.\n\n"
-        f"{len(trained)} of {len(runs)} runs are trained ({spent / 3600:.1f} core-hours so far, measurements "
-        f"{found.processor_seconds / 3600:.1f}). Intervals are 95 %. Rows with several seeds are means over them; the "
-        f"standard deviation of a run's accuracy over seeds is {100 * found.spread:.1f} points, and every difference "
-        "between runs has it in its interval."
+        f"Made by `diffusearch reproduce all --scale {scale.name}` ([how to go on](evaluation.md#all-of-it)). The "
+        f"methods are the paper's; the size is not: {scale.words} training games instead of {scale.paper}, a plain "
+        f"transformer of {trunk.layers} layers of width {trunk.width} with the compact encoding, "
+        f"{passes.steps * passes.batch:,} record-passes a run (the paper: 132 million), labels of {scale.nodes:,} "
+        "nodes a search. So orders and differences inside one table can be compared with the paper's; digits "
+        f"cannot.\n\n{PILOT}\n\n"
+        f"**{len(trained)} of {len(runs)} runs are trained, {found.measured} of {found.wanted} measurements are "
+        f"made, the tournament is {'played' if found.ratings else NOT_YET + ' played'}.** {_effort(setting)} "
+        f"Intervals are 95 %. Rows with several seeds are means over them (in parentheses: each); {spread}"
     )
+
+
+def _effort(setting: Setting) -> str:
+    """Processor time of all calls."""
+    calls = read_calls(setting.results)
+    spent: dict[str, float] = {}
+    for call in calls:
+        for kind, seconds in call.processor_seconds.items():
+            spent[kind] = spent.get(kind, 0.0) + seconds
+    if not spent:
+        return ""
+    parts = ", ".join(f"{kind} {seconds / 3600:.1f}" for kind, seconds in spent.items())
+    wall = sum(call.wall_seconds for call in calls) / 3600
+    return (
+        f"So far {sum(spent.values()) / 3600:.1f} core-hours ({parts}) went into it in {len(calls)} "
+        f"call{'' if len(calls) == 1 else 's'} of the command, {wall:.1f} hours by the clock."
+    )
+
+
+def _known(run: PlannedRun, found: Gathered, setting: Setting) -> dict[str, Any] | None:
+    """What is known of a trained run: from its folder, or from the results that it gave; None if it is not trained."""
+    if TrainJob(run, setting).done():
+        return about(run, setting)
+    return found.runs.get(run.name)
 
 
 def _verdicts(found: Gathered, setting: Setting) -> str:
@@ -80,25 +113,26 @@ def _claim(claim: Claim, found: Gathered) -> str:
     for test in claim.tests:
         estimate = test.estimate(found.outcomes, found.spread)
         paper = "" if test.paper is None else f"; paper {test.paper:+.1f}"
-        expected = "" if test.expected == "gain" else f" (expected: {test.expected})"
+        expected = "" if test.expected in ("gain", "") else f" (expected: {test.expected})"
         if estimate is None:
             lines.append(f"- {test.words}{expected}: {Verdict.MISSING.value}{paper}")
         else:
-            verdict = test.verdict(estimate)
-            lines.append(f"- {test.words}{expected}: {estimate.points()}{paper}; {verdict.value}")
+            verdict = f"; {test.verdict(estimate).value}" if test.expected else ""
+            lines.append(f"- {test.words}{expected}: {estimate.points()}{paper}{verdict}")
     return "\n".join(lines)
 
 
 def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
     parts = [f"## {exhibit.title}", f"In the paper: {exhibit.place}. {exhibit.remark}".strip()]
     if exhibit.metrics == ("cases",):
-        drawn = sorted(setting.out.glob("case-*.svg"))
-        return [*parts, *(f"![{file.stem}]({file.name})" for file in drawn)] if drawn else [*parts, f"{NOT_YET}."]
+        pictures = [f"![{file.stem}](img/{file.name})" for file in cases.drawn(setting)]
+        return [*parts, *(pictures or [f"{NOT_YET} drawn."])]
     columns = [metric for metric in exhibit.metrics if metric != "futures"]
     if columns:
         searches = any(not row.series for row in exhibit.rows) and "latency" in columns
         head = ["row", *(_heading(metric) for metric in columns), *(["mean depth"] if searches else [])]
-        head += [f"paper: {metric}" for metric in columns if metric != "latency"]
+        head += ["evaluations", "processor ms a move"] if exhibit.spent else []
+        head += [f"paper: {metric}" for metric in columns if metric != "latency" and not exhibit.spent]
         parts.append(table(head, [_line(row, exhibit, columns, found, setting, searches) for row in exhibit.rows]))
     for row in exhibit.rows:
         result = found.figures[exhibit.name, setting.shown(row.label)].get("futures")
@@ -108,7 +142,7 @@ def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
 
 
 def _heading(metric: str) -> str:
-    return {"actions": "actions %", "puzzles": "puzzles %", "elo": "Elo", "latency": "ms a move"}[metric]
+    return {"actions": "actions %", "puzzles": "puzzles %", "elo": "Elo", "latency": "processor ms a move"}[metric]
 
 
 def _line(
@@ -122,11 +156,22 @@ def _line(
     if searches:
         depth = figures.get("latency", {}).get("mean_depth")
         cells.append("-" if depth is None else f"{depth:.1f}")
+    if exhibit.spent:
+        cells += _spent(figures.get("actions"))
     for metric in columns:
-        if metric != "latency":
+        if metric != "latency" and not exhibit.spent:
             paper = paper_figure(exhibit.paper or exhibit.name, setting.in_paper(row.label), metric)
             cells.append("-" if paper is None else f"{paper:g}")
     return cells
+
+
+def _spent(result: dict[str, Any] | None) -> list[str]:
+    """Evaluations of a decision, and its processor time in large batches."""
+    if result is None:
+        return ["-", "-"]
+    decided = result["n"] - result["resumed"]
+    each = f"{1000 * result['processor_seconds'] / decided:.0f}" if decided else "-"
+    return [f"{result['evaluations']:.0f}", each]
 
 
 def _cell(metric: str, row: Row, exhibit: Exhibit, label: str, found: Gathered, setting: Setting) -> str:
@@ -139,24 +184,14 @@ def _cell(metric: str, row: Row, exhibit: Exhibit, label: str, found: Gathered, 
         each = f" ({', '.join(f'{100 * one:.1f}' for one in seeds)})" if len(seeds) > 1 else ""
         return f"{100 * estimate.value:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]{each}"
     if metric == "elo":
-        rated = found.ratings.get(MeasureText.of(row, setting))
+        rated = found.ratings.get(MeasureJob(row, "elo", setting).agent)
         return (
             NOT_YET if rated is None else f"{rated['elo']:.0f} [{rated['interval'][0]:.0f}, {rated['interval'][1]:.0f}]"
         )
     result = figures.get(metric)
     if result is None:
         return NOT_YET
-    return f"{result['milliseconds']['median']:.0f}" if metric == "latency" else percent(result)
-
-
-class MeasureText:
-    """The text under which a row plays."""
-
-    @staticmethod
-    def of(row: Row, setting: Setting) -> str:
-        from diffusearch.reproduce.jobs import MeasureJob
-
-        return MeasureJob(row, "elo", setting).text()
+    return f"{result['processor_milliseconds']['median']:.0f}" if metric == "latency" else percent(result)
 
 
 def _share(estimate: Estimate) -> dict[str, Any]:
@@ -179,7 +214,7 @@ def _pictures(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
         else:
             drawn[exhibit.name] = charts.compare_bars(list(shown.items()), papers)
         timed = [
-            {**shown[label], "agent": label.replace(", ", "?", 1), "milliseconds": result["milliseconds"]}
+            {**shown[label], "agent": label.replace(", ", "?", 1), "milliseconds": result["processor_milliseconds"]}
             for label in shown
             if (result := found.figures[exhibit.name, label].get("latency"))
         ]
@@ -189,7 +224,7 @@ def _pictures(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
         if futures := found.figures[exhibit.name, label].get("futures"):
             drawn[exhibit.name] = charts.futures_lines(futures)
     for name, content in drawn.items():
-        write_whole(setting.out / "img" / f"reproduction-{name}.png", content)
+        write_whole(setting.pages / "img" / f"reproduction-{name}.png", content)
     return [f"![{exhibit.title}](img/reproduction-{name}.png)" for name in drawn]
 
 
@@ -205,25 +240,23 @@ def _searches(exhibit: Exhibit, rows: dict[str, Row], found: Gathered) -> dict[s
     return out
 
 
-def _runs(whole: Whole) -> str:
+def _runs(whole: Whole, found: Gathered) -> str:
     setting = whole.setting
     lines = []
     for run in ordered_runs(whole.exhibits):
-        recipe = resolved(run, setting)
-        seconds = processor_seconds(setting.runs / run.name)
-        state = "trained" if TrainJob(run, setting).done() else NOT_YET if seconds is None else "begun"
-        passes = f"{recipe.optimiser.steps * recipe.optimiser.batch:,}"
+        recipe, known = resolved(run, setting), _known(run, found, setting)
+        most = f"{'at most ' if recipe.watch.patience else ''}{recipe.optimiser.steps * recipe.optimiser.batch:,}"
+        begun = effort(setting.runs / run.name)
         lines.append(
             [
                 run.name,
-                state,
-                ("at most " if recipe.watch.patience else "") + passes,
-                _minutes(seconds),
+                NOT_YET if known is None and begun is None else "begun" if known is None else "trained",
+                most if known is None else f"{known['record_passes']:,}",
+                "-" if known is None else f"{known['processor_seconds'] / 60:.1f}",
+                "-" if known is None else str(known["calls"]),
                 str(recipe.seed),
+                "-" if known is None else f"`{known['recipe'][:8]}`",
             ]
         )
-    return "## Runs\n\n" + table(["run", "state", "record-passes", "processor-minutes", "seed"], lines)
-
-
-def _minutes(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds / 60:.1f}"
+    head = ["run", "state", "record-passes", "processor-minutes", "calls", "seed", "digest of the recipe"]
+    return "## Runs\n\n" + table(head, lines)

@@ -34,6 +34,7 @@ class Scale:
     same_compute: tuple[str, ...] = ()  # settings that give a one-step model the processor time of DiffuSearch
     test_actions: int | None = None  # test rows; None: all
     test_puzzles: int | None = None
+    planner_rows: int | None = None  # test rows of the exhibit `planners`; None: as many as of the others
     match_games: int = 400  # of each pairing
     match_rows: int = 6  # rows of the main table that play: the paper's first
 
@@ -132,6 +133,7 @@ TINY = Scale(
     seeds=2,
     test_actions=8,
     test_puzzles=2,
+    planner_rows=1,
     match_games=2,
     match_rows=2,
 )

@@ -1,10 +1,14 @@
 """`reproduce all`: labels, trains, measures, plays, draws and writes the page; killed at any moment, it goes on.
 
-OUT/labels/SET          labelled sets (labels.py)
-OUT/runs/NAME           trained runs
-OUT/results, OUT/rows   figures and rows of every agent and metric
-OUT/tournament          games of the main table
-OUT/reproduction.md     the page, and its pictures in OUT/img
+OUT/labels/SET           labelled sets (labels.py)
+OUT/runs/NAME            trained runs
+OUT/rows                 answers of every agent to every test position
+OUT/tournament           games of the main table
+DOCS/reproduction.md     the page, and its figures in DOCS/img
+DOCS/reproduction/       results (kept.py), tournament and ledger: with this folder the command goes on elsewhere
+
+DOCS is OUT unless --docs says otherwise. What DOCS has is not measured again, and a run is trained only if something
+that is missing needs it.
 """
 
 from __future__ import annotations
@@ -17,12 +21,14 @@ from pathlib import Path
 
 from diffusearch.errors import UserError
 from diffusearch.files import locked
-from diffusearch.reproduce import workers
+from diffusearch.reproduce import cases, match, workers
 from diffusearch.reproduce.catalogue import exhibits_of
+from diffusearch.reproduce.data_tables import keep_counts, kept_counts
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.jobs import MeasureJob, TrainJob, measure_jobs, ordered_runs
 from diffusearch.reproduce.labels import LabelSet, complete, label_missing, label_sets
-from diffusearch.reproduce.plan import Setting, Stage, resolved, stage_of
+from diffusearch.reproduce.plan import Setting
+from diffusearch.reproduce.work import Ledger, processor_seconds
 
 LEFT_OUT = ("flagship",)  # exhibits of the package's own weights
 ROW_BYTES, RUN_BYTES = 2_000, 40_000_000  # disk space of a labelled position with its records, and of a run
@@ -36,7 +42,6 @@ class Whole:
     """What `reproduce all` is told."""
 
     setting: Setting  # runs, labels and out lie below one folder
-    games: Path  # PGN
     engine: str | None = None
     processes: int = 1
     ray: bool = False
@@ -48,15 +53,10 @@ class Whole:
 
     @property
     def sets(self) -> tuple[LabelSet, ...]:
-        return label_sets(self.setting.scale, own_test=self.own_test)
-
-    @property
-    def own_test(self) -> bool:
-        """Whether the test positions are labelled here, because no file was given."""
-        return self.setting.actions == self.setting.labels / "test"
+        return label_sets(self.setting.scale, self.setting.own_test)
 
 
-def planned(setting: Setting, games: Path, engine: str | None = None, processes: int = 1, ray: bool = False) -> Whole:
+def planned(setting: Setting, engine: str | None = None, processes: int = 1, ray: bool = False) -> Whole:
     """The whole with the defaults of its scale filled in."""
     scale, out = setting.scale, setting.out
     filled = replace(
@@ -68,7 +68,7 @@ def planned(setting: Setting, games: Path, engine: str | None = None, processes:
         puzzle_limit=setting.puzzle_limit or scale.test_puzzles,
         train=True,
     )
-    return Whole(filled, games, engine, processes, ray)
+    return Whole(filled, engine, processes, ray)
 
 
 def check_whole(whole: Whole) -> None:
@@ -87,12 +87,12 @@ def check_whole(whole: Whole) -> None:
             "and train the runs of each exhibit where you have the machines."
         )
     find_engine(whole.engine)
-    if not whole.games.is_file():
-        raise UserError(f"There is no file of games {whole.games}: give a PGN, plain or compressed, with --games.")
+    if setting.pgn is None or not setting.pgn.is_file():
+        raise UserError(f"There is no file of games {setting.pgn}: give a PGN, plain or compressed, with --games.")
     if setting.puzzles is None:
         raise UserError("`reproduce all` measures puzzles too: give a table of lichess puzzles with --puzzles.")
     read_puzzles(setting.puzzles, 1, skip=setting.skip_puzzles)
-    if not whole.own_test and setting.actions:
+    if not setting.own_test and setting.actions:
         read_positions(setting.actions, 1, skip=setting.skip_actions)
     if any(one.partition("=")[0] == "seed" for one in setting.settings):
         raise UserError("--set seed would override seed, which rows with several seeds set: leave it out.")
@@ -101,6 +101,7 @@ def check_whole(whole: Whole) -> None:
         check_base(exhibit, setting)
     require_matplotlib()
     check_place(setting.out)
+    check_place(setting.results)
     _check_disk(whole)
 
 
@@ -108,8 +109,7 @@ def _check_disk(whole: Whole) -> None:
     """Labels, records and runs that are still to be made must fit."""
     setting = whole.setting
     rows = sum(75 * one.games for one in whole.sets if complete(one, setting.labels) is None)
-    runs = sum(stage_of(run, setting) is not Stage.FINISHED for run in ordered_runs(whole.exhibits))
-    needed = ROW_BYTES * rows + RUN_BYTES * runs
+    needed = ROW_BYTES * rows + RUN_BYTES * len(missing_runs(whole))
     free = shutil.disk_usage(setting.out).free
     if free < needed:
         raise UserError(
@@ -126,65 +126,80 @@ def make_all(whole: Whole, say: Say = lambda line: None) -> Path:
     setting = whole.setting
     busy = f"another `reproduce all` is working in {setting.out}: wait for it, or choose another --out"
     with locked(setting.out / ".lock", busy):
-        label_missing(
-            whole.sets, setting.scale, whole.games, setting.labels, whole.engine, max(1, whole.processes), say
-        )
-        _train_and_measure(whole, say)
-        play(whole, say)
+        ledger = Ledger(setting.results)
+        _label(whole, ledger, say)
+        _train_and_measure(whole, ledger, say)
+        play(whole, ledger, say)
+        draw(whole)
         return write_report(whole)
 
 
-def _train_and_measure(whole: Whole, say: Say) -> None:
-    """Train the missing runs, most important first; measure what has become possible after each."""
+def _label(whole: Whole, ledger: Ledger, say: Say) -> None:
+    """Label what is missing; a machine that goes on with kept results labels anew, if a run is missing."""
+    setting = whole.setting
+    if kept_counts(setting) and not missing_runs(whole):
+        return
+    before = processor_seconds()
+    label_missing(whole.sets, setting, whole.engine, max(1, whole.processes), say)
+    if kept_counts(setting) is None:
+        keep_counts(setting)
+    if (spent := processor_seconds() - before) > 1.0:
+        ledger.note("labels", spent)
+
+
+def missing_runs(whole: Whole) -> list[TrainJob]:
+    """The runs that something still needs and that are not trained here, most important first."""
+    setting, exhibits = whole.setting, whole.exhibits
+    wanted = {run for job in measure_jobs(exhibits, setting) if not job.done() for run in job.row.runs}
+    if match.kept(exhibits, setting) is None:
+        wanted |= {run for job in match.players(exhibits, setting) for run in job.row.runs}
+    if not cases.drawn(setting):
+        wanted |= {run for row in exhibits["cases"].rows for run in row.runs}
+    jobs = [TrainJob(run, setting) for run in ordered_runs(exhibits) if run in wanted]
+    return [job for job in jobs if not job.done()]
+
+
+def _train_and_measure(whole: Whole, ledger: Ledger, say: Say) -> None:
+    """Train the missing runs, most important first; whatever a run makes possible is measured before the next run."""
     from diffusearch.reproduce.report import write_report
 
     setting = whole.setting
-    missing = [job for run in ordered_runs(whole.exhibits) if not (job := TrainJob(run, setting)).done()]
-    _replay(missing, say)
+    # verdicts rest on actions
+    measurements = sorted(measure_jobs(whole.exhibits, setting), key=lambda job: job.metric != "actions")
+    training = missing_runs(whole)
+    over: set[str] = set()  # keys of jobs that were handed out
+
+    def take() -> MeasureJob | TrainJob | None:
+        possible = [job for job in measurements if job.key not in over and job.possible()]
+        own = [job for job in possible if any(not run.packaged for run in job.row.runs)]
+        jobs: list[MeasureJob | TrainJob] = [*own, *training, *possible]  # engines and packaged weights come last
+        for job in jobs:
+            if job.key not in over:
+                over.add(job.key)
+                if not job.done():
+                    return job
+        return None
+
     written = time.monotonic()
-    for line in workers.run(missing, whole.processes, whole.ray):
-        say(line)
-        _measure(whole, say)
+    for done in workers.run(take, whole.processes, whole.ray):
+        say(done.words)
+        ledger.note(done.kind, done.processor_seconds)
         if time.monotonic() - written > PAGE_EVERY:
             say(f"written so far: {write_report(whole)}")
             written = time.monotonic()
-    _measure(whole, say)
 
 
-def _replay(missing: list[TrainJob], say: Say) -> None:
-    """The first run of each labelled set replays it with all cores, before several runs want it at once."""
-    from diffusearch.training.sources import open_sources
-
-    seen = set()
-    for job in missing:
-        recipe = resolved(job.run, job.setting)
-        key = (recipe.data, recipe.model.horizon, recipe.model.paradigm == "sa-v")
-        if key not in seen:
-            seen.add(key)
-            open_sources(recipe, say)
+def play(whole: Whole, ledger: Ledger, say: Say) -> None:
+    """The tournament of the main table's rows."""
+    exhibits, setting = whole.exhibits, whole.setting
+    if match.kept(exhibits, setting) is None:
+        say(f"playing {setting.games} games of each pairing of {len(match.players(exhibits, setting))} agents")
+        before = processor_seconds()
+        match.play(exhibits, setting, whole.processes, whole.ray)
+        ledger.note("games", processor_seconds() - before)
 
 
-def _measure(whole: Whole, say: Say) -> None:
-    jobs: list[MeasureJob] = [
-        job for job in measure_jobs(whole.exhibits, whole.setting) if not job.done() and job.possible()
-    ]
-    for line in workers.run(jobs, whole.processes, whole.ray):
-        say(line)
-
-
-def play(whole: Whole, say: Say) -> None:
-    """The tournament of the main table's rows, and the pictures of hard puzzles."""
-    from diffusearch.reproduce.measure import Made, draw_cases, tournament
-
-    setting, made = whole.setting, Made()
-    main = whole.exhibits["main"]
-    rows = [MeasureJob(row, "elo", setting) for row in main.rows[: setting.scale.match_rows]]
-    ready = {setting.shown(job.row.label): job.text() for job in rows if job.possible()}
-    if len(ready) > 1:
-        say(f"playing {setting.games} games of each pairing of {len(ready)} agents")
-        made.results = {label: {} for label in ready}
-        tournament(ready, setting, made, processes=whole.processes, ray=whole.ray)
-    cases = [MeasureJob(row, "cases", setting) for row in whole.exhibits["cases"].rows]
-    drawn = {setting.shown(job.row.label): job.text() for job in cases if job.possible()}
-    if drawn:
-        draw_cases(drawn, setting, made)
+def draw(whole: Whole) -> None:
+    """The pictures of hard puzzles."""
+    if not cases.drawn(whole.setting):
+        cases.draw({job.row.label: job.text() for job in cases.players(whole.exhibits, whole.setting)}, whole.setting)

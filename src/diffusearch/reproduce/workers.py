@@ -1,7 +1,7 @@
 """Jobs of `reproduce all`, done in this process, in several, or on a Ray cluster with a shared disk.
 
 A job is a picklable object that is called. Jobs may be killed at any moment: each goes on where it was when it is
-called again.
+called again. What is next is asked for when a worker is free, so that a job that has become possible comes at once.
 """
 
 from __future__ import annotations
@@ -11,24 +11,42 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
 
 from diffusearch.errors import UserError
 
-Job = Callable[[], str]  # does its work and says what was done
-T = TypeVar("T")
+GRACE = 10.0  # seconds that a worker has to end by itself: a second signal would keep it from writing a checkpoint
 
 
-def run(jobs: Sequence[Job], processes: int = 1, ray: bool = False) -> Iterator[str]:
-    """What each job says, as soon as it is done; several are done at once, begun in the given order."""
+@dataclass(frozen=True)
+class Done:
+    """What a job says at its end."""
+
+    words: str
+    kind: str  # training or measuring
+    processor_seconds: float
+
+
+Job = Callable[[], Done]
+Take = Callable[[], Job | None]  # gives the next job; None where none is possible now
+
+
+def run(take: Take, processes: int = 1, ray: bool = False) -> Iterator[Done]:
+    """What each job says, as soon as it is done, until none is left."""
     if ray:
-        return _on_ray(jobs)
-    return _in_processes(jobs, processes) if processes > 1 else (job() for job in jobs)
+        return _on_ray(take)
+    return _in_processes(take, processes) if processes > 1 else _here(take)
 
 
-def _call(job: Job) -> str:
+def _here(take: Take) -> Iterator[Done]:
+    while (job := take()) is not None:
+        yield job()
+
+
+def _call(job: Job) -> Done:
     return job()
 
 
@@ -40,34 +58,40 @@ def _begin(parent: int) -> None:
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1.0)
+        time.sleep(GRACE)
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _in_processes(jobs: Sequence[Job], processes: int) -> Iterator[str]:
+def _in_processes(take: Take, processes: int) -> Iterator[Done]:
     context = multiprocessing.get_context("spawn")  # torch and engines do not survive a fork
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(os.getpid(),)) as pool:
-        waiting = {pool.submit(_call, job) for job in jobs}
-        try:
-            while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        running: set[Future[Done]] = set()
+        while True:
+            while len(running) < processes and (job := take()) is not None:
+                running.add(pool.submit(_call, job))
+            if not running:
+                return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
 
 
-def _on_ray(jobs: Sequence[Job]) -> Iterator[str]:
+def _on_ray(take: Take) -> Iterator[Done]:
     try:
         import ray
     except ImportError as error:
         raise UserError("Ray is not installed: install diffusearch[cluster] or leave out --ray.") from error
     if not ray.is_initialized():
         ray.init(log_to_driver=False)
-    remote = ray.remote(_call)
-    waiting = [remote.remote(job) for job in jobs]
-    while waiting:
-        done, waiting = ray.wait(waiting, num_returns=1)
+    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    remote, processes = ray.remote(_call), int(resources.get("CPU", 1))
+    running: list[Any] = []
+    while True:
+        while len(running) < processes and (job := take()) is not None:
+            running.append(remote.remote(job))
+        if not running:
+            return
+        done, running = ray.wait(running, num_returns=1)
         yield from ray.get(done)

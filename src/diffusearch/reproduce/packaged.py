@@ -1,0 +1,73 @@
+"""Exhibits of the package's own weights: how well they play, and planner x dynamics x evaluator at equal cost."""
+
+from __future__ import annotations
+
+from diffusearch.reproduce.exhibits import Exhibit, Row, row
+from diffusearch.reproduce.plan import PlannedRun
+
+POLICY = PlannedRun("policy", recipe="flagship/policy")
+SHIPPED = {
+    name: PlannedRun(name, packaged=True, recipe=f"flagship/{name}", after=POLICY)
+    for name in ("diffusearch", "s-a", "s-v")
+}
+BOTH = (SHIPPED["s-a"], SHIPPED["s-v"])
+FLAGSHIP = Exhibit(
+    name="flagship",
+    place="not in the paper",
+    title="The package's own weights",
+    metrics=("elo", "puzzles", "actions"),
+    rows=(
+        row("DiffuSearch", "diffusearch", SHIPPED["diffusearch"]),
+        row("explicit search", "search", SHIPPED["diffusearch"]),
+        row("S-A", "s-a", SHIPPED["s-a"]),
+        Row("fair MCTS (100 simulations)", "mcts:{s-a},{s-v}?simulations=100", BOTH),
+        Row("MCTS as published (100 simulations)", "mcts-as-published:{s-a},{s-v}?simulations=100", BOTH),
+        row("S-V", "s-v", SHIPPED["s-v"]),
+        Row("Stockfish, 100 nodes", "stockfish:nodes=100"),
+    ),
+    remark="One policy run, then each network trained from it: recipes/flagship/.",
+    reference="S-A",
+)
+
+# What each planner looks at: its options, chosen on 96 training positions so that a row has the evaluations or the
+# processor time of minimax in imagined states (84 evaluations: an imagined state is one more; 85 ms).
+LOOK, JOINT, FOUR = "one look", "joint denoising", "joint denoising, 4 records"
+IMAGINED = "minimax, imagined"
+RULES = "minimax by the rules"
+TREE_IMAGINED, TREE_RULES = "MCTS, imagined", "MCTS by the rules"
+OTHER, OTHER_TREE = "minimax by the rules, S-A and S-V", "MCTS by the rules, S-A and S-V"
+
+
+def planners(limit: int | None = None) -> Exhibit:
+    """Planner x dynamics x evaluator; `limit` test positions."""
+
+    def one(label: str, word: str, options: str) -> Row:
+        return Row(label, f"{word}:{{diffusearch}}?{options}", (SHIPPED["diffusearch"],), limit=limit)
+
+    def two(label: str, word: str, options: str) -> Row:
+        return Row(label, f"{word}:{{s-a}},{{s-v}}?{options}", BOTH, limit=limit)
+
+    return Exhibit(
+        name="planners",
+        place="not in the paper",
+        title="Planner, dynamics and evaluator with the packaged weights",
+        metrics=("actions",),
+        rows=(
+            one(LOOK, "diffusearch", "steps=1"),
+            one(JOINT, "diffusearch", "order=confidence"),
+            one(IMAGINED, "search", "widths=4x2x2x1"),
+            one(f"{RULES}, the same tree", "search", "dynamics=rules&widths=4x2x2x1"),
+            one(TREE_IMAGINED, "search", "planner=mcts&simulations=43"),
+            one(TREE_RULES, "search", "planner=mcts&dynamics=rules&simulations=80"),
+            one(f"{RULES}, equal evaluations", "search", "dynamics=rules&widths=5x3x2x1"),
+            one(FOUR, "diffusearch", "order=confidence&k=4"),
+            two(f"{OTHER_TREE}, equal time", "mcts", "simulations=46"),
+            two(f"{OTHER_TREE}, equal evaluations", "mcts", "simulations=84"),
+            two(f"{OTHER}, the same tree", "search", "dynamics=rules&widths=4x2x2x1"),
+        ),
+        remark="The evaluator is the network `diffusearch` (policy and value), or the networks S-A and S-V. A state "
+        "that is predicted is an evaluation too. Processor time is that of one core with large batches. `minimax, "
+        "imagined`, `MCTS, imagined` and `MCTS by the rules` need about the same time and evaluations.",
+        reference=LOOK,
+        spent=True,
+    )
