@@ -21,7 +21,7 @@ export function searchView(thought: Thought, showing: Showing, hidden: boolean):
         <th scope="col" title="The network's probability before the search">Prior</th>
         <th scope="col" title="Win chance after the move, at one look">One look</th>
         <th scope="col" title="Win chance after the move, as the search made it">Searched</th>
-        <th scope="col" class="line">Line</th>
+        ${hidden ? nothing : html`<th scope="col" class="line">Line</th>`}
       </tr>
     </thead>
     <tbody>
@@ -54,6 +54,6 @@ function rowView(
       ${row.score === null ? nothing : html`<span class="share-bar"><span style="width:${(100 * row.score).toFixed(1)}%"></span></span>`}
       ${chance(row.score)}
     </td>
-    <td class="line">${hidden ? "" : row.line.slice(1).map((step) => step.san).join(" ")}</td>
+    ${hidden ? nothing : html`<td class="line">${row.line.slice(1).map((step) => step.san).join(" ")}</td>`}
   </tr>`;
 }
