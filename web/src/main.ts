@@ -58,12 +58,12 @@ function page() {
     ${state.problem ? html`<p class="problem banner" role="alert">${state.problem}</p>` : nothing}
     ${state.mode === "play" ? playView() : state.mode === "compare" ? compareView() : puzzlesView()}
     <footer>
-      <p>
+      <p class="keys">
         Keys: <kbd>←</kbd> <kbd>→</kbd> browse, <kbd>n</kbd> new game, <kbd>u</kbd> take back, <kbd>f</kbd> flip,
         <kbd>i</kbd> imagine here, <kbd>Esc</kbd> cancel a premove. On the board: <kbd>Tab</kbd>, arrow keys,
-        <kbd>Enter</kbd>; arrows with the right mouse button. Classic pieces by Colin M.L. Burnett;
-        <a href="./licences.txt">licences</a>.
+        <kbd>Enter</kbd>; arrows with the right mouse button.
       </p>
+      <p>Classic pieces by Colin M.L. Burnett; <a href="./licences.txt">licences</a>.</p>
     </footer>
     <div class="hidden" role="status" aria-live="polite">${state.said}</div>
     ${dialogView()}

@@ -59,7 +59,7 @@ export function lookAheadView(thought: Thought, showing: Showing, hidden: boolea
         <tr>
           <th scope="col">Move</th>
           ${COLUMNS[by].map((column) => html`<th scope="col" title=${column.title}>${column.head}</th>`)}
-          <th scope="col" class="line">${by === "drafts" ? "Draft" : "Line"}</th>
+          ${hidden ? nothing : html`<th scope="col" class="line">${by === "drafts" ? "Draft" : "Line"}</th>`}
         </tr>
       </thead>
       <tbody>
@@ -98,6 +98,6 @@ function rowView(
       </button>
     </th>
     ${COLUMNS[by].map((column) => html`<td>${column.cell(row)}</td>`)}
-    <td class="line">${hidden ? "" : row.line.slice(1).map((step) => step.san).join(" ")}</td>
+    ${hidden ? nothing : html`<td class="line">${row.line.slice(1).map((step) => step.san).join(" ")}</td>`}
   </tr>`;
 }

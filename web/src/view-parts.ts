@@ -11,7 +11,9 @@ const NOTES = { ready: "", loading: " (loading)", problem: " (not here)" };
 /** The measured rating where there is one, with the interval that it lies in. */
 function levelText(level: Level | undefined): string {
   if (!level) return "";
-  return level.rating ? `${strengthOf(level)} (${level.rating.low}–${level.rating.high}), ${level.label}` : level.label;
+  if (!level.rating) return level.label;
+  // Word joiners: the interval is not broken at its dash.
+  return `${strengthOf(level)} (${level.rating.low}\u2060–\u2060${level.rating.high}), ${level.label}`;
 }
 
 /** Who plays, and how strong: a list and, where there is a choice, a slider whose label says what it means. */

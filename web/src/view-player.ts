@@ -12,7 +12,9 @@ export function playerView(play: PlayState, side: Side): TemplateResult {
   const agent = play.human !== "both" && play.human !== side;
   const turn = !gameOver(play) && play.position?.turn === side;
   const level = agent ? cardOf(state, play.opponent.agent)?.levels[play.opponent.level] : undefined;
-  const title = level?.rating ? `${level.label}; 95 % between ${level.rating.low} and ${level.rating.high}` : nothing;
+  const title = level?.rating
+    ? `${level.label}; measured in games against Stockfish's UCI_Elo levels, 95 % between ${level.rating.low} and ${level.rating.high}`
+    : nothing;
   return html`<div class="player ${turn ? "turn" : ""}">
     <span class="chip ${side}" aria-hidden="true"></span>
     <strong>${play.human === "both" && !play.names[side] ? sideName(side) : nameOf(state, side)}</strong>

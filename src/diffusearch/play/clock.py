@@ -81,26 +81,31 @@ def fixed(seconds: float, overhead: float) -> MoveBudget:
 class Lag:
     """What a move without the network costs on our clock: the pipe, the scheduler, the GUI and the fallback move.
 
-    It is measured from the clocks that the GUI sends, so it holds what the engine itself cannot see.
+    It is measured from the clocks that the GUI sends, so it holds what the engine itself cannot see. Beside a busy
+    program single ones are many times the mean, so their spread is measured, too: the sum over the LEAST_TURNS moves
+    that are put aside lies DEVIATIONS of its own standard deviation (a root of LEAST_TURNS of one's) above its mean.
     """
 
     PRIOR = 0.006
-    WEIGHT = 0.2  # of the newest measurement
+    WEIGHT = 0.1  # of the newest measurement
     OWN = 0.003  # seconds of a fallback move itself, where a move of the network was measured
     LARGEST = 1.0  # a longer one is an adjournment, not a lag
-    MARGIN = 1.25
+    DEVIATIONS = 3.0
 
     def __init__(self) -> None:
         self.mean = self.PRIOR
+        self.variance = self.PRIOR**2
 
     def measured(self, seconds: float) -> None:
         if 0 <= seconds <= self.LARGEST:
-            self.mean += self.WEIGHT * (seconds - self.mean)
+            error = seconds - self.mean
+            self.mean += self.WEIGHT * error
+            self.variance += self.WEIGHT * ((1 - self.WEIGHT) * error**2 - self.variance)
 
     @property
     def turn(self) -> float:
         """Seconds to plan with for a move without the network."""
-        return self.MARGIN * self.mean
+        return self.mean + self.DEVIATIONS * math.sqrt(self.variance / LEAST_TURNS)
 
 
 class Speed:

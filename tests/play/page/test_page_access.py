@@ -111,6 +111,18 @@ def test_on_a_phone_the_moves_stand_right_under_the_board(phone: Any) -> None:
     assert moves["y"] - (table["y"] + table["height"]) < 40
 
 
+def test_a_phone_shows_no_keys_and_choices_in_even_rows(phone: Any, visit: Any) -> None:
+    page = phone.open()
+    expect(page.locator("footer")).to_contain_text("licences")
+    expect(page.locator(".keys")).to_be_hidden()
+    expect(visit.open().locator(".keys")).to_be_visible()  # at a desktop
+    page.get_by_role("button", name="New game").click()
+    labels = page.get_by_role("dialog").locator(".sides label")
+    expect(labels).to_have_count(4)
+    tops = [labels.nth(number).bounding_box()["y"] for number in range(4)]
+    assert tops[0] == tops[1] < tops[2] == tops[3]
+
+
 def findings(page: Page, rules: dict[str, Any]) -> list[tuple[str, list[str]]]:
     if not AXE.is_file():
         pytest.skip("axe-core is not installed; run `npm ci` in web/")
