@@ -29,7 +29,7 @@ from diffusearch.evaluation.actions import action_accuracy
 from diffusearch.evaluation.future_quality import random_positions
 from diffusearch.evaluation.labelled_positions import LabelledPosition
 from diffusearch.evaluation.puzzles import LichessPuzzle, puzzle_accuracy
-from diffusearch.inference.run import Run
+from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
 from diffusearch.training.recipe import Recipe
@@ -56,7 +56,7 @@ def run(paradigm: str, encoding: str) -> Run:
         residual_state=compact and paradigm != "s-a",
         trunk=TrunkConfig(dropout=0.0, attention="prefix" if compact else "full"),
     )
-    return Run(Recipe(model=model), Denoiser(model))
+    return torch_run(Recipe(model=model), Denoiser(model))
 
 
 PLIES = Decoding(order="plies")  # and no search, which would be imagined in any case

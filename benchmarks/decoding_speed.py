@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 
 import chess
+import numpy as np
 import torch
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -29,7 +30,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.diffusion.sampling import time_grid
 from diffusearch.inference.roots import Roots, given_variables, token_mask
-from diffusearch.inference.run import Run
+from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.recipe import recipe_from_dict
 
@@ -119,11 +120,11 @@ def main() -> None:
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     if arguments.run:
-        run = Run.load(arguments.run)
+        run = Run.load(arguments.run, "torch")
     else:
         recipe = recipe_from_dict({})
         torch.manual_seed(0)
-        run = Run(recipe, Denoiser(recipe.model))
+        run = torch_run(recipe, Denoiser(recipe.model))
         with torch.no_grad():
             for parameter in run.net.parameters():
                 parameter.mul_(2.0)  # fresh weights answer nearly alike: give them opinions
@@ -141,15 +142,15 @@ def main() -> None:
         given = given_variables([board], run.layout)
         allowed = token_mask(Roots.of([board], run.layout).tokens)
         began = time.perf_counter()
-        future = plain_decode(plain, run.net, given, allowed, arguments.order)
+        future = plain_decode(plain, run.net, torch.from_numpy(given), torch.from_numpy(allowed), arguments.order)
         seconds["plain"].append(time.perf_counter() - began)
         same["plain"], alike["plain"] = same["plain"] + 1, alike["plain"] + 1.0
         for name, (net, options) in choices.items():
             decoding = Decoding(steps=STEPS, order=arguments.order, carry="keep", **options)
             began = time.perf_counter()
-            sample = net.process.sample(net.net, given, net.layout, decoding, torch.Generator(), allowed)
+            sample = net.backend.sample(given, net.layout, decoding, np.random.default_rng(0), allowed, False)
             seconds[name].append(time.perf_counter() - began)
-            ours = sample.tokens[0, run.layout.given_variables :]
+            ours = torch.from_numpy(sample.tokens[0, run.layout.given_variables :])
             same[name] += int(ours[0] == future[0])
             alike[name] += float((ours == future).double().mean())
     middle = {name: statistics.median(times) for name, times in seconds.items()}

@@ -15,7 +15,7 @@ import torch
 
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.inference.evaluation import Evaluation
-from diffusearch.inference.run import Run
+from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
 from diffusearch.search.evaluator import Allowed, Evaluator
@@ -35,7 +35,7 @@ def net() -> Run:
     model = ModelConfig(
         paradigm="s-a", horizon=1, encoding="compact", patch=8, head="squares", root_value=True, trunk=trunk
     )
-    return Run(Recipe(model=model), Denoiser(model))
+    return torch_run(Recipe(model=model), Denoiser(model))
 
 
 def player(evaluator: Evaluator, **settings: Any) -> SearchAgent:

@@ -15,6 +15,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "diffusearch"
 ORDER = (
     "errors",
+    "extras",
     "ranges",
     "files",
     "weights",

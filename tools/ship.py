@@ -1,4 +1,4 @@
-"""Put a trained run into the package: fp16 weights, and its recipe without the paths of the machine it was made on.
+"""Put a trained run into the package: fp16 weights, its graphs, and its recipe without the paths of the machine.
 
 python tools/ship.py RUN NAME        NAME is one of diffusearch, s-a, s-v
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from diffusearch.files import write_whole
+from diffusearch.graphs.files import write_graphs
 from diffusearch.training.checkpoint import load_tensors, save_tensors
 from diffusearch.training.recipe import Recipe, load_recipe, recipe_text
 from diffusearch.weights import NAMES
@@ -37,6 +38,7 @@ def main() -> None:
     weights, about = load_tensors(run / "weights.safetensors")
     save_tensors(out / "weights.safetensors", {key: w.to(torch.float16) for key, w in weights.items()}, about)
     write_whole(out / "recipe.toml", recipe_text(without_paths(load_recipe(run / "recipe.toml"), name)).encode())
+    write_graphs(out)
     size = (out / "weights.safetensors").stat().st_size
     print(f"{out}: {sum(w.numel() for w in weights.values()):,} weights, {size / 2**20:.1f} MiB, step {about['step']}")
 

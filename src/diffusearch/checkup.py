@@ -1,21 +1,32 @@
-"""What a working installation has, one check each: Python, torch, Stockfish, the weights, the page.
+"""What a working installation has, one check each: Python, back ends, Stockfish, the weights, the page.
 
 A check never raises: what it finds wrong becomes a sentence that says what to do.
 """
 
 from __future__ import annotations
 
+import math
 import platform
+import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import chess
 
 from diffusearch.errors import UserError
 from diffusearch.weights import NAMES, VERSION, packaged
 
+if TYPE_CHECKING:
+    from diffusearch.inference.run import Run
+
 OLDEST_PYTHON = (3, 11)
 ENGINE_SECONDS = 10.0  # to say its name
+_EVALUATIONS = 11  # that are timed; the first ones are slow
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,7 @@ class Finding:
 def checkup() -> Iterator[Finding]:
     """All findings, one after another as they are made."""
     yield python()
+    yield onnxruntime()
     yield torch()
     yield stockfish()
     yield from map(weights, NAMES)
@@ -45,16 +57,31 @@ def python() -> Finding:
     return Finding("Python", good, version, "" if good else f"install Python {oldest} or newer")
 
 
+def onnxruntime() -> Finding:
+    """That onnxruntime is there: it computes the packaged networks."""
+    try:
+        import onnxruntime as engine
+    except (ImportError, OSError) as error:  # OSError: a shared library that does not load
+        return Finding("onnxruntime", False, f"does not load ({error})", "pip install -c constraints.txt onnxruntime")
+    from diffusearch.inference.threads import threads
+
+    return Finding("onnxruntime", True, f"{engine.__version__} (CPU, {threads()} threads)")
+
+
 def torch() -> Finding:
-    """That torch is there and computes; and on what."""
+    """That torch is there and computes; and on what. Training needs it, and runs without graphs."""
+    if find_spec("torch") is None:
+        remedy = "for training and evaluation: pip install 'diffusearch[train]' (README.md has the build without CUDA)"
+        return Finding("torch", False, "not installed", remedy, needed=False)
     try:
         import torch as engine
-    except (ImportError, OSError) as error:  # OSError: a shared library that does not load
-        return Finding("torch", False, f"does not load ({error})", "pip install -c constraints.txt torch")
+    except (ImportError, OSError) as error:
+        remedy = "pip install -c constraints.txt torch"
+        return Finding("torch", False, f"does not load ({error})", remedy, needed=False)
     where = "CUDA" if engine.cuda.is_available() else f"CPU, {engine.get_num_threads()} threads"
     good = bool((engine.ones(2, 2) @ engine.ones(2, 2)).sum() == 8)
     remedy = "" if good else "it multiplies wrongly: install it anew"
-    return Finding("torch", good, f"{engine.__version__} ({where})", remedy)
+    return Finding("torch", good, f"{engine.__version__} ({where})", remedy, needed=False)
 
 
 def stockfish() -> Finding:
@@ -76,21 +103,32 @@ def stockfish() -> Finding:
 
 
 def weights(name: str) -> Finding:
-    """That a packaged run is there, and that its files open and fit together."""
+    """That a packaged run is there, that its files open and fit together, who computes it, and how fast."""
     what = f"weights {name}"
     needed = name == "diffusearch"  # the others are rivals to compare with
     try:
+        from diffusearch.graphs.weights_file import tensor_places
         from diffusearch.inference.run import Run
 
-        run = Run.load(packaged(name))
+        run = Run.load(folder := packaged(name))
+        milliseconds = _evaluation_time(run)
+        size = sum(math.prod(place.shape) for place in tensor_places(folder / "weights.safetensors").values())
     except UserError as error:
         return Finding(what, False, str(error), "install a release, or train: diffusearch train", needed)
-    except ImportError as error:  # torch is missing; its own check says more
-        return Finding(what, False, f"cannot be opened ({error})", "see torch above", needed)
-    size = sum(parameter.numel() for parameter in run.net.parameters())
-    return Finding(
-        what, True, f"{VERSION}: {run.paradigm}, horizon {run.horizon}, {size / 1e6:.1f}M parameters", needed=needed
-    )
+    except ImportError as error:  # its own check says more
+        return Finding(what, False, f"cannot be opened ({error})", "see onnxruntime above", needed)
+    shape = f"{VERSION}: {run.paradigm}, horizon {run.horizon}, {size / 1e6:.1f}M parameters"
+    return Finding(what, True, f"{shape}; {run.backend.name}, {milliseconds:.1f} ms an evaluation", needed=needed)
+
+
+def _evaluation_time(run: Run) -> float:
+    """Milliseconds of one position alone, the median of several."""
+    boards, times = [chess.Board()], []
+    for _ in range(_EVALUATIONS):
+        began = time.perf_counter()
+        run.evaluate(boards, priors=run.has_policy)
+        times.append(time.perf_counter() - began)
+    return 1000 * statistics.median(times)
 
 
 def page() -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import time
@@ -24,6 +25,12 @@ def write_whole(path: Path, content: str | bytes) -> None:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise UserError(f"{path} cannot be written ({error.strerror}): choose another place") from error
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of the bytes of a file on disk, as hexadecimal text."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def temporary_for(path: Path) -> Path:

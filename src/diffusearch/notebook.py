@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import chess
-import torch
+import numpy as np
 
 from diffusearch.agents.base import Decision
 from diffusearch.agents.runs import run
@@ -24,10 +24,13 @@ from diffusearch.play.thoughts import thought_of
 from diffusearch.weights import NAMES
 
 
-def load(weights: str | Path = "diffusearch") -> Model:
-    """A model: the name of packaged weights, or the folder of a run that `diffusearch train` wrote."""
+def load(weights: str | Path = "diffusearch", backend: str = "auto") -> Model:
+    """A model: the name of packaged weights, or the folder of a run that `diffusearch train` wrote.
+
+    `backend` is onnx, torch, or auto: onnx where the run has graphs.
+    """
     named = isinstance(weights, str) and weights in NAMES
-    return Model(run(None if named else str(weights), str(weights), "diffusearch"))
+    return Model(run(None if named else str(weights), str(weights), "diffusearch", backend=backend))
 
 
 class Model:
@@ -50,7 +53,7 @@ class Model:
         """
         board = position if isinstance(position, chess.Board) else board_of(position)
         choice = replace(self.run.recipe.decoding, **decoding)
-        chance = torch.Generator().manual_seed(seed)
+        chance = np.random.default_rng(seed)
         (found,) = self.run.imagine([board], choice, chance, horizon=horizon, film=True)
         return Vision(**vars(found))
 

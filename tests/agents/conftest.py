@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import chess
+import numpy as np
 import pytest
 import torch
 
@@ -77,7 +78,7 @@ class Dreamer:
         self,
         boards: Sequence[chess.Board],
         decoding: Decoding | None = None,
-        generator: torch.Generator | None = None,
+        generator: np.random.Generator | None = None,
         legal: Allowed | None = None,
         horizon: int | None = None,
         *,
@@ -85,7 +86,7 @@ class Dreamer:
     ) -> list[Imagination]:
         self.calls.append((len(boards), decoding, legal))
         self.asked.append((horizon, film))
-        self.seeds.append(generator.initial_seed() if generator else -1)
+        self.seeds.append(generator.bit_generator.seed_seq.entropy if generator else -1)
         allowed = legal or [list(board.legal_moves) for board in boards]
         return [self.one(board, decoding or Decoding(), own) for board, own in zip(boards, allowed, strict=True)]
 

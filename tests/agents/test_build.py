@@ -40,8 +40,9 @@ class EveryNet(Handmade):
     predicts_states, has_value, paradigm, horizon = True, True, "s-asa", 4
     recipe = SimpleNamespace(decoding=Decoding())
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, backend: str = "auto") -> None:
         self.name, self.provenance = name, {"name": name}
+        self.backend = SimpleNamespace(name=backend, refusal=lambda decoding, horizon: None)
 
     def predict(self, boards: Any, evaluations: Any, moves: Any) -> list[PredictedState]:
         return [PredictedState(None, "it predicts nothing", "." * 64) for _ in boards]
@@ -54,8 +55,8 @@ class EveryNet(Handmade):
 def no_weights() -> Iterator[None]:
     """Runs are mocks named by their text, and no program is started."""
 
-    def fake_run(text: str | None, packaged_name: str, word: str | None = None) -> Any:
-        return EveryNet(text or f"packaged {packaged_name}")
+    def fake_run(text: str | None, packaged_name: str, word: str | None = None, backend: str = "auto") -> Any:
+        return EveryNet(text or f"packaged {packaged_name}", backend)
 
     def no_start(self: EngineAgent) -> Any:
         raise UserError("no engines in this test")
@@ -70,6 +71,23 @@ def planner_of(text: str) -> Any:
     made = agent(text)
     assert isinstance(made, SearchAgent)
     return made.planner
+
+
+@pytest.mark.parametrize("word", ["diffusearch", "s-a", "s-v", "sa-v:RUN", "direct:RUN", "autoregressive:RUN"])
+def test_the_back_end_is_an_option_of_every_agent_with_a_network(word: str) -> None:
+    for asked in ("auto", "onnx", "torch"):
+        made: Any = agent(f"{word}?backend={asked}")
+        assert made.net.backend.name == asked
+    with pytest.raises(UserError, match="backend"):
+        agent(f"{word}?backend=jax")
+
+
+def test_what_only_torch_has_asks_for_torch() -> None:
+    for options, wanted in (("cache=on&carry=keep", "torch"), ("carry=keep", "auto")):
+        made: Any = agent(f"diffusearch?{options}")
+        assert made.net.backend.name == wanted
+    for text in ("search?backend=onnx", "mcts?backend=onnx"):
+        assert planner_of(text).evaluator is not None
 
 
 def test_bare_words_use_the_packaged_weights() -> None:
@@ -240,7 +258,12 @@ def _right(draw: st.DrawFn) -> str:
     free = [one for one in free if kind.word != "search" or OWNERS.get(one.name, planner) == planner]
     options = draw(st.lists(st.sampled_from(free), unique_by=lambda option: option.name))
     values = {"preset": "paper", "order": "entropy", "fpu": "parent", "prove": "off", "reuse": "on", "widths": "3x2"}
-    values |= {"carry": "keep", "backup": "line-mean", "dynamics": draw(st.sampled_from(["imagined", "rules"]))}
+    values |= {
+        "backend": "torch",
+        "carry": "keep",
+        "backup": "line-mean",
+        "dynamics": draw(st.sampled_from(["imagined", "rules"])),
+    }
     parts = {option.name: values.get(option.name, "1") for option in options}
     if kind.word == "search":
         parts["planner"] = planner

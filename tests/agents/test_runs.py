@@ -33,9 +33,9 @@ def fake(paradigm: str, values: bool = False, kind: str = "absorbing") -> Any:
     ],
 )
 def test_who_can_play_as_what(word: str, good: Any, bad: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "_load", lambda path, stamp: good)
+    monkeypatch.setattr(runs, "_load", lambda path, backend, stamp: good)
     assert runs.run("here", "s-a", word) is good
-    monkeypatch.setattr(runs, "_load", lambda path, stamp: bad)
+    monkeypatch.setattr(runs, "_load", lambda path, backend, stamp: bad)
     with pytest.raises(UserError, match=f"cannot play as {word}"):
         runs.run("here", "s-a", word)
 
@@ -43,7 +43,7 @@ def test_who_can_play_as_what(word: str, good: Any, bad: Any, monkeypatch: pytes
 def test_a_run_is_loaded_once_until_its_weights_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loads: list[Path] = []
 
-    def load(path: Path) -> Any:
+    def load(path: Path, backend: str) -> Any:
         loads.append(path)
         return fake("s-a")
 
@@ -67,7 +67,7 @@ def test_weights_inside_the_package_have_names_and_folders_go_before_them(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     opened: list[Path] = []
-    monkeypatch.setattr(runs, "_load", lambda path, stamp: opened.append(path) or fake("s-a"))
+    monkeypatch.setattr(runs, "_load", lambda path, backend, stamp: opened.append(path) or fake("s-a"))
     monkeypatch.setattr("diffusearch.weights.packaged", lambda name: Path("/package") / name)
     runs.run("s-a", "diffusearch", "diffusearch")
     runs.run(None, "diffusearch", "diffusearch")

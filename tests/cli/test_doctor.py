@@ -17,11 +17,19 @@ from diffusearch.errors import UserError
 from diffusearch.weights import VERSION
 
 
-def test_python_and_torch_are_found_here() -> None:
+def test_python_and_back_ends_are_found_here() -> None:
     assert checkup.python().good
+    for found in (checkup.onnxruntime(), checkup.torch()):
+        assert found.good
+        assert found.found[0].isdigit()
+
+
+def test_torch_is_not_needed_to_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup, "find_spec", lambda name: None)
     found = checkup.torch()
-    assert found.good
-    assert found.found[0].isdigit()
+    assert not found.good
+    assert not found.needed
+    assert "diffusearch[train]" in found.remedy
 
 
 def test_old_python_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +59,10 @@ def test_an_engine_that_speaks_no_uci_is_no_stockfish(tmp_path: Path, monkeypatc
 
 def test_weights_are_opened(tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkup, "packaged", lambda name: tiny_run)
-    assert f"{VERSION}: s-asa, horizon 4" in checkup.weights("diffusearch").found
+    found = checkup.weights("diffusearch").found
+    assert f"{VERSION}: s-asa, horizon 4" in found
+    assert "; torch, " in found
+    assert found.endswith(" ms an evaluation")
     damaged = tmp_path / "damaged"
     shutil.copytree(tiny_run, damaged)
     weights = damaged / "weights.safetensors"

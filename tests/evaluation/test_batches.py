@@ -12,7 +12,7 @@ from diffusearch.agents.policy import PolicyAgent
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.evaluation.actions import MOVES_ONLY, decide
 from diffusearch.evaluation.future_quality import random_positions
-from diffusearch.inference.run import Run
+from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
 from diffusearch.training.recipe import Recipe
@@ -24,7 +24,7 @@ def untrained(paradigm: str, horizon: int) -> Run:
     model = ModelConfig(
         paradigm=paradigm, horizon=horizon, encoding="compact", patch=8, head="squares", root_value=True, trunk=trunk
     )
-    return Run(Recipe(model=model, horizons=(1.0,) * horizon), Denoiser(model))
+    return torch_run(Recipe(model=model, horizons=(1.0,) * horizon), Denoiser(model))
 
 
 AGENTS: dict[str, Agent] = {

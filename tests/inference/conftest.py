@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.inference.run import Run
+from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.recipe import recipe_from_dict
 
@@ -36,6 +36,6 @@ def make_run() -> MakeRun:
             with torch.no_grad():
                 for parameter in net.parameters():  # fresh weights answer nearly alike everywhere
                     parameter.add_(torch.randn(parameter.shape) * 0.05 if parameter.dim() > 1 else 0.0)
-        return Run(recipe, net.double() if double else net)
+        return torch_run(recipe, net.double() if double else net)
 
     return make

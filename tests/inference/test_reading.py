@@ -5,7 +5,6 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-import torch
 
 from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.absorbing import Absorbing
@@ -48,12 +47,12 @@ def imagine(
     assert action is not None
     if raw is not None:
         answers[action.start - shape.given_variables] = raw
-    given = torch.tensor([tokens[: shape.given_variables]])
+    given = np.array([tokens[: shape.given_variables]])
     bits = replay([Line(fen, [])], 1)
-    allowed = tokenise(bits, shape.truncated(1)).legal
+    allowed = tokenise(bits, shape.truncated(1)).legal.numpy()
     choice = Decoding(**({"steps": 20} | how))
     net = scripted(lambda x: answers)
-    sample = Absorbing(20).sample(net, given, shape, choice, torch.Generator(), allowed, film)
+    sample = Absorbing(20).sample(net, given, shape, choice, np.random.default_rng(0), allowed, film)
     return read_sample(sample, Roots.of([board], shape), shape)[0]
 
 
@@ -217,16 +216,16 @@ def test_imaginations_are_ranked_by_joint_probability(scripted) -> None:
     shape = layout("s-aa", 2, "compact", 8)
     tokens = record(fen, line, shape)
     good, rare = tokens[68], moves.MOVE_ID["a2a3"]
-    allowed = tokenise(replay([Line(fen, [])], 1), shape.truncated(1)).legal
+    allowed = tokenise(replay([Line(fen, [])], 1), shape.truncated(1)).legal.numpy()
     choice = Decoding(steps=2, temperature=1.0, imaginations=6)
     net = scripted(lambda x: [{good: 0.5, rare: 0.4}, {tokens[69]: 0.9}])
-    given = torch.tensor([tokens[:68]] * 12)
-    sample = Absorbing(20).sample(net, given, shape, choice, torch.Generator().manual_seed(0), allowed.expand(12, -1))
-    drawn = sample.log_probability.view(2, 6)
-    assert drawn.unique().numel() > 1
+    given = np.array([tokens[:68]] * 12)
+    sample = Absorbing(20).sample(net, given, shape, choice, np.random.default_rng(0), allowed.repeat(12, 0))
+    drawn = sample.log_probability.reshape(2, 6)
+    assert len(np.unique(drawn)) > 1
     told = read_sample(sample, Roots.of([chess.Board(fen)] * 2, shape), shape)
-    assert [one.log_probability for one in told] == pytest.approx(drawn.max(1).values.tolist())
-    best = sample.tokens.view(2, 6, -1)[torch.arange(2), drawn.argmax(1)]
+    assert [one.log_probability for one in told] == pytest.approx(drawn.max(1).tolist())
+    best = sample.tokens.reshape(2, 6, -1)[np.arange(2), drawn.argmax(1)]
     assert [one.move for one in told] == [moves.id_uci(int(token)) for token in best[:, 68]]
     assert [(one.steps, one.nodes) for one in told] == [(2, 12)] * 2
     keys = list(told[0].to_json())
@@ -239,7 +238,7 @@ def test_roots_know_their_legal_moves_in_the_layouts_frame() -> None:
     boards = [chess.Board("r3k2r/pPp2ppp/8/3pP3/8/8/P1PP1PpP/R3K2R b KQkq - 0 20"), mated]
     for encoding in ("paper", "compact"):
         shape = layout("s-a", 1, encoding, 1)
-        mask = token_mask(Roots.of(boards, shape).tokens).numpy()
+        mask = token_mask(Roots.of(boards, shape).tokens)
         turned = encoding == "compact"
         wanted = {moves.MOVE_ID[move.uci()] for move in boards[0].legal_moves}
         assert set(mask[0].nonzero()[0]) == ({int(moves.TURN[one]) for one in wanted} if turned else wanted)
@@ -255,4 +254,4 @@ def test_given_variables_are_those_of_a_record_that_starts_there(encoding: str, 
         expected = tokenise(records, shape.truncated(1)).tokens[:, : len(shape.encoding.slots)]
         found = given_variables(boards, shape)
         assert found.shape == (3, shape.given_variables)
-        assert torch.equal(found[:, : len(shape.encoding.slots)], expected)
+        assert np.array_equal(found[:, : len(shape.encoding.slots)], expected.numpy())

@@ -316,7 +316,7 @@ def test_the_likeliest_of_many_imaginations_is_told(make_run: MakeRun) -> None:
     run, board = make_run(), chess.Board()
     several = Decoding(steps=4, temperature=1.0, imaginations=5)
     one = Decoding(steps=4, temperature=1.0)
-    generator = torch.Generator().manual_seed(1)
+    generator = np.random.default_rng(1)
     best = run.imagine([board] * 3, several, generator)
     assert [(seen.steps, seen.nodes) for seen in best] == [(4, 20)] * 3
     alone = [run.imagine([board], one, generator)[0].log_probability for _ in range(8)]
@@ -325,7 +325,7 @@ def test_the_likeliest_of_many_imaginations_is_told(make_run: MakeRun) -> None:
 
 def test_the_same_seed_imagines_the_same(make_run: MakeRun) -> None:
     run, choice = make_run(), Decoding(steps=3, temperature=1.0)
-    first, second = (run.imagine([chess.Board()], choice, torch.Generator().manual_seed(5))[0] for _ in range(2))
+    first, second = (run.imagine([chess.Board()], choice, np.random.default_rng(5))[0] for _ in range(2))
     assert first == second
 
 

@@ -1,8 +1,9 @@
-"""The ONNX file says what torch says, knows its own layout, and a file that does not agree is seen."""
+"""Export: the ONNX file and the graphs say what torch says, and what does not agree is seen."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,14 +19,13 @@ from typer.testing import CliRunner
 
 from diffusearch.cli import app
 from diffusearch.errors import UserError
-from diffusearch.inference.run import Run
+from diffusearch.inference.agreement import noised_records, positions
+from diffusearch.inference.roots import given_variables
+from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser
-from diffusearch.play.export import check_onnx, export_onnx, records
+from diffusearch.play.export import check_onnx, export_onnx
 from diffusearch.training.checkpoint import save_tensors
 from diffusearch.training.recipe import recipe_from_dict, recipe_text
-
-# torch's exporter is slow, more so on a busy machine; nothing here waits for anything else.
-pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 
 
 def untrained(folder: Path, model: dict[str, Any]) -> Path:
@@ -69,12 +69,12 @@ def exported(verb: tuple[Path, subprocess.CompletedProcess[str]]) -> Path:
 def test_the_verb_prints_only_its_own_words(verb: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     path, done = verb
     assert done.stderr == ""
-    (line,) = done.stdout.splitlines()
-    assert line.startswith(f"{path}: tiny, 100 positions, ")
+    assert done.stdout.splitlines()[0] == "export: reading the weights"
+    assert done.stdout.splitlines()[-1].startswith(f"{path}: 100 positions, ")
 
 
 def test_it_agrees_with_torch_on_a_hundred_positions(small_run: Path, exported: Path) -> None:
-    found = check_onnx(Run.load(small_run), exported, positions=100, seed=5)
+    found = check_onnx(Run.load(small_run, "torch"), exported, 100, seed=5)
     assert found.positions == 100
     assert found.difference < 1e-4
     assert found.same > 0.9999
@@ -90,12 +90,12 @@ def test_the_file_tells_its_layout(small_run: Path, exported: Path) -> None:
     names = [output.name for output in session.get_outputs()]
     assert names == [*facts["outputs"], "root_value"]
     # a caller that knows only the file finds the logits of the first move
-    tokens = records(run, 1, seed=3)
-    moves = session.run(["action"], {"tokens": tokens.numpy()})[0][0, 0]
+    tokens = noised_records(given_variables(positions(1, 3), run.layout), run.layout, 3)
+    moves = session.run(["action"], {"tokens": tokens})[0][0, 0]
     first = facts["outputs"]["action"][0]
     assert facts["types"][first] == "action"
     with torch.inference_mode():
-        wanted = run.net(tokens)["action"][0, 0].numpy()
+        wanted = run.net(torch.from_numpy(tokens))["action"][0, 0].numpy()
     np.testing.assert_allclose(moves, wanted, atol=1e-4)
 
 
@@ -103,16 +103,33 @@ def test_another_model_is_seen(small_run: Path, exported: Path) -> None:
     run = Run.load(small_run)
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        stranger = Run(run.recipe, Denoiser(run.recipe.model))
-    assert not check_onnx(stranger, exported, positions=3).good
+        stranger = torch_run(run.recipe, Denoiser(run.recipe.model))
+    assert not check_onnx(stranger, exported, 3).good
 
 
 def test_the_papers_shape_and_causal_attention_are_exported_too(tmp_path: Path) -> None:
     trunk = {"layers": 1, "width": 16, "heads": 2, "attention": "causal", "positions": "rope"}
     run = Run.load(untrained(tmp_path, {"paradigm": "s-a", "trunk": trunk}))
-    export_onnx(run, tmp_path / "causal.onnx")
+    export_onnx(run, tmp_path / "weights.safetensors", tmp_path / "causal.onnx")
     onnx.checker.check_model(str(tmp_path / "causal.onnx"))
-    assert check_onnx(run, tmp_path / "causal.onnx", positions=10).good
+    assert check_onnx(run, tmp_path / "causal.onnx", 10).good
+
+
+def test_graphs_are_written_beside_the_weights_and_compared(small_run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(small_run, folder)
+    done = CliRunner().invoke(app, ["export", "--graphs", "--weights", str(folder), "--positions", "5"])
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[-1].startswith(f"{folder}: 5 positions, largest difference of a logit")
+    assert {path.name for path in folder.glob("*.onnx")} == {"evaluate.onnx", "predict.onnx", "denoise.onnx"}
+    assert Run.load(folder).backend.name == "onnx"
+
+
+@pytest.mark.parametrize("words", [[], ["--graphs", "--onnx", "x.onnx"]])
+def test_one_of_two_things_is_exported(words: list[str]) -> None:
+    done = CliRunner().invoke(app, ["export", *words])
+    assert isinstance(done.exception, UserError)
+    assert "give --graphs, or --onnx FILE" in str(done.exception)
 
 
 def test_no_run_no_file(tmp_path: Path) -> None:

@@ -78,6 +78,8 @@ def test_the_agents_text_gets_what_the_agent_understands() -> None:
     options.set("Weights", "<empty>")
     options.set("Agent", "s-a?seed=1")
     assert options.agent_text() == "s-a?seed=1&temperature=0.5&strength=70"
+    options.set("Backend", "torch")
+    assert options.agent_text() == "s-a?seed=1&temperature=0.5&backend=torch&strength=70"
     options.set("Agent", "random")
     assert options.agent_text() == "random?seed=5"
     options.set("Agent", "stockfish:nodes=10")

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from diffusearch.inference.evaluation import Evaluation, PredictedState
-from diffusearch.inference.run import Run
+from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.search.evaluator import Allowed
 from diffusearch.training.recipe import recipe_from_dict
@@ -128,7 +128,7 @@ def small_run() -> Run:
     with torch.random.fork_rng():
         torch.manual_seed(1)
         net = Denoiser(recipe.model)
-    return Run(recipe, net)
+    return torch_run(recipe, net)
 
 
 def _played(fen: str, moves: str) -> chess.Board:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import chess
+import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from diffusearch.data.records import Line, Records, write_records
 from diffusearch.diffusion.absorbing import Absorbing
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import Decoding, Ints
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.tokens.layout import Layout
 from diffusearch.training import loop, state
@@ -74,7 +74,7 @@ def test_the_move_is_decoded_as_the_recipe_says(
     asked: list[tuple[Decoding, int, int]] = []
     sample = Absorbing.sample
 
-    def noted(self: Absorbing, net: object, given: Tensor, layout: Layout, decoding: Decoding, *rest: object) -> Sample:
+    def noted(self: Absorbing, net: object, given: Ints, layout: Layout, decoding: Decoding, *rest: object) -> Sample:
         asked.append((decoding, layout.horizon, len(given)))
         return sample(self, net, given, layout, decoding, *rest)  # type: ignore[arg-type]
 
@@ -84,8 +84,8 @@ def test_the_move_is_decoded_as_the_recipe_says(
 
 
 def test_of_several_imaginations_the_likeliest_counts() -> None:
-    tokens = torch.tensor([[1, 1], [2, 2], [3, 3], [4, 4]])  # two records, two imaginations each
-    sample = Sample(tokens, torch.tensor([-2.0, -1.0, -1.0, -5.0]), None, None, torch.ones(4))
+    tokens = np.array([[1, 1], [2, 2], [3, 3], [4, 4]])  # two records, two imaginations each
+    sample = Sample(tokens, np.array([-2.0, -1.0, -1.0, -5.0]), None, None, np.ones(4, dtype=np.int64))
     assert _likeliest(sample, 2).tolist() == [[2, 2], [3, 3]]
 
 

@@ -12,12 +12,14 @@ from diffusearch.agents.options import SWITCH, TEMPERATURES, WIDTHS, Kind, Optio
 from diffusearch.agents.spec import AgentSpec
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
+from diffusearch.inference.backends import BACKENDS
 
 SEED = Option("seed", integer(0), 0, "of the sampling; the same seed in the same game gives the same move")
 TEMPERATURE = Option("temperature", TEMPERATURES, 0.0, "0 plays the best move, 1 samples from the probabilities")
 TOKEN_TEMPERATURE = Option("temperature", TEMPERATURES, 0.0, "0 takes the likeliest tokens, 1 samples them")
 STRENGTH = Option("strength", integer(0, 100), 100, "100 full, 50 samples from the probabilities, 0 any legal move")
-INT8 = Option("int8", SWITCH, False, "8-bit weights in the trunk: faster on a CPU, not exact")
+BACKEND = Option("backend", choice(*BACKENDS), "auto", "who computes the network (auto: onnx where the run has graphs)")
+INT8 = Option("int8", SWITCH, False, "8-bit weights in the trunk (torch): faster on a CPU, not exact")
 
 
 @dataclass(frozen=True)
@@ -101,9 +103,10 @@ _ALL = (
             Option("legal", SWITCH, None, "only legal moves at the root"),
             Option("stop", real(0.0, 1.0), None, "stop when all noised variables are at least this likely"),
             Option("film", SWITCH, False, "record every denoising step"),
-            Option("cache", SWITCH, None, "compute only what is noised or newly fixed: faster, not exact"),
+            Option("cache", SWITCH, None, "compute only what is noised or newly fixed (torch): faster, not exact"),
             Option("ahead", integer(1, 1000), None, "with cache: noised places computed for each that is fixed (all)"),
             INT8,
+            BACKEND,
             STRENGTH,
             SEED,
         ),
@@ -123,6 +126,7 @@ _ALL = (
             *TREE,
             TEMPERATURE,
             INT8,
+            BACKEND,
             STRENGTH,
             SEED,
         ),
@@ -132,7 +136,7 @@ _ALL = (
         "direct",
         "RUN",
         "predicts move and future at once, without denoising",
-        (TOKEN_TEMPERATURE, STRENGTH, SEED),
+        (TOKEN_TEMPERATURE, BACKEND, STRENGTH, SEED),
         make.direct,
         needs_argument=True,
     ),
@@ -140,23 +144,23 @@ _ALL = (
         "autoregressive",
         "RUN",
         "predicts move and future token by token",
-        (TOKEN_TEMPERATURE, STRENGTH, SEED),
+        (TOKEN_TEMPERATURE, BACKEND, STRENGTH, SEED),
         make.autoregressive,
         needs_argument=True,
     ),
-    AgentKind("s-a", "RUN", "the policy's likeliest move", (TEMPERATURE, STRENGTH, SEED), make.policy),
+    AgentKind("s-a", "RUN", "the policy's likeliest move", (TEMPERATURE, BACKEND, STRENGTH, SEED), make.policy),
     AgentKind(
         "s-v",
         "RUN",
         "the move whose next state is worst for the opponent",
-        (TEMPERATURE, STRENGTH, SEED),
+        (TEMPERATURE, BACKEND, STRENGTH, SEED),
         make.state_value,
     ),
     AgentKind(
         "sa-v",
         "RUN",
         "the move with the best action value",
-        (TEMPERATURE, STRENGTH, SEED),
+        (TEMPERATURE, BACKEND, STRENGTH, SEED),
         make.action_value,
         needs_argument=True,
     ),
@@ -168,6 +172,7 @@ _ALL = (
             Option("preset", choice("tuned", "paper"), "tuned", "where the other settings start from"),
             *TREE,
             Option("temperature", TEMPERATURES, None, "0 plays the most visited move, 1 in proportion to visits"),
+            BACKEND,
             STRENGTH,
             SEED,
         ),
@@ -177,7 +182,7 @@ _ALL = (
         "mcts-as-published",
         "POLICY_RUN,VALUE_RUN",
         "the authors' search with its two sign errors",
-        (SIMULATIONS, CPUCT, STRENGTH, SEED),
+        (SIMULATIONS, CPUCT, BACKEND, STRENGTH, SEED),
         make.mcts_as_published,
     ),
     AgentKind(

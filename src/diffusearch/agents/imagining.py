@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import chess
-import torch
+import numpy as np
 
 from diffusearch.agents.base import Agent, Candidate, Decision, Limits, LookAhead
 from diffusearch.agents.chance import choose, number
@@ -40,7 +40,7 @@ class Imaginer(Protocol):
         self,
         boards: Sequence[chess.Board],
         decoding: Decoding | None = None,
-        generator: torch.Generator | None = None,
+        generator: np.random.Generator | None = None,
         legal: Allowed | None = None,
         horizon: int | None = None,
         *,
@@ -114,7 +114,7 @@ class ImaginingAgent(Agent):
 
     def _imagine(self, boards: Sequence[chess.Board], legal: Allowed | None, limits: Limits) -> list[Imagination]:
         decoding = self.decoding if limits.steps is None else replace(self.decoding, steps=limits.steps)
-        generator = torch.Generator().manual_seed(number(self.seed, boards))
+        generator = np.random.default_rng(number(self.seed, boards))
         return self.net.imagine(boards, decoding, generator, legal, self._horizon, film=self.film)
 
     def _weakened(

@@ -1,4 +1,4 @@
-"""How each kind of agent is made from its spec and its options. torch is imported only where a network is needed."""
+"""How each kind of agent is made from its spec and its options. A back end is imported only with a network."""
 
 from __future__ import annotations
 
@@ -30,29 +30,34 @@ OWNERS = {"widths": "minimax", "value_weight": "minimax", "backup": "minimax", "
 def policy(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     from diffusearch.agents.policy import PolicyAgent
 
-    net = _run(spec, "s-a")
+    net = _run(spec, "s-a", options.pop("backend"))
     return PolicyAgent(net, provenance=net.provenance, evaluator=net if net.has_value else None, **options)
 
 
 def state_value(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     from diffusearch.agents.values import StateValueAgent
 
-    net = _run(spec, "s-v")
+    net = _run(spec, "s-v", options.pop("backend"))
     return StateValueAgent(net, provenance=net.provenance, **options)
 
 
 def action_value(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     from diffusearch.agents.values import ActionValueAgent
 
-    net = _run(spec, "sa-v")
+    net = _run(spec, "sa-v", options.pop("backend"))
     return ActionValueAgent(net, provenance=net.provenance, **options)
 
 
-def _run(spec: AgentSpec, packaged: str) -> Run:
+def _run(spec: AgentSpec, packaged: str, backend: str) -> Run:
     """The run of an agent's text, or the packaged one of that name."""
     from diffusearch.agents.runs import run
 
-    return run(spec.argument, packaged, spec.word)
+    return run(spec.argument, packaged, spec.word, backend)
+
+
+def _torch_for(options: dict[str, Any], *names: str) -> str:
+    """The back end: where it is left open and one of these options is on, it is torch, which alone has them."""
+    return "torch" if options["backend"] == "auto" and any(options.get(name) for name in names) else options["backend"]
 
 
 # Options of `diffusearch` that are fields of its run's [decoding]; None keeps the run's own.
@@ -68,7 +73,7 @@ JOINT = ("order", "carry", "horizon", "k", "move_last", "temperature", "legal", 
 
 
 def diffusearch(spec: AgentSpec, options: dict[str, Any]) -> Agent:
-    net = _run(spec, "diffusearch")
+    net = _run(spec, "diffusearch", _torch_for(options, "int8", "cache"))
     net = net.quantised() if options["int8"] else net
     joint = [name for name in JOINT if options[name] is not None]
     if joint and options["drafts"]:
@@ -81,7 +86,7 @@ def diffusearch(spec: AgentSpec, options: dict[str, Any]) -> Agent:
 def direct(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     from diffusearch.diffusion.decoding import Decoding
 
-    net = _run(spec, "diffusearch")
+    net = _run(spec, "diffusearch", options["backend"])
     return _imagining(net, Decoding(steps=1, temperature=options["temperature"]), options, horizon=net.horizon)
 
 
@@ -89,7 +94,7 @@ def autoregressive(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     from diffusearch.diffusion.decoding import Decoding
 
     decoding = Decoding(order="left-to-right", temperature=options["temperature"])
-    return _imagining(_run(spec, "diffusearch"), decoding, options)
+    return _imagining(_run(spec, "diffusearch", options["backend"]), decoding, options)
 
 
 def _imagining(
@@ -97,6 +102,8 @@ def _imagining(
 ) -> Agent:
     from diffusearch.agents.imagining import ImaginingAgent
 
+    if reason := net.backend.refusal(decoding, horizon or net.horizon):
+        raise UserError(f"{reason}: write backend=torch")
     strength, seed = options["strength"], options["seed"]
     evaluator = net if net.has_value else None
     imaginer: Imaginer = net
@@ -116,7 +123,9 @@ def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     for name, owner in OWNERS.items():
         if options[name] is not None and planner != owner:
             raise UserError(f"option {name} of '{spec}' belongs to planner={owner}, not to planner={planner}")
-    networks, evaluator, provenance = _networks(spec, ("diffusearch", "diffusearch"), int8=options["int8"])
+    networks, evaluator, provenance = _networks(
+        spec, ("diffusearch", "diffusearch"), _torch_for(options, "int8"), int8=options["int8"]
+    )
     if options["dynamics"] == "imagined" and not networks[0].predicts_states:
         raise UserError(
             f"run '{networks[0].name}' ({networks[0].paradigm}) predicts no states: write dynamics=rules, or name an "
@@ -173,7 +182,7 @@ def _paper_mcts(spec: AgentSpec, options: dict[str, Any], settings: Settings) ->
     """MCTS by the rules with a policy and a value network: the paper's baseline."""
     from diffusearch.search.mcts.planner import Mcts
 
-    _, evaluator, provenance = _networks(spec, ("s-a", "s-v"))
+    _, evaluator, provenance = _networks(spec, ("s-a", "s-v"), options["backend"])
     chosen = options | {"temperature": settings.temperature}
     return _searching(Mcts(evaluator, settings=settings), chosen, provenance, None)
 
@@ -188,7 +197,7 @@ def _searching(
 
 
 def _networks(
-    spec: AgentSpec, packaged: tuple[str, str], *, int8: bool = False
+    spec: AgentSpec, packaged: tuple[str, str], backend: str, *, int8: bool = False
 ) -> tuple[tuple[Run, Run], Evaluator, dict[str, Any]]:
     """The policy's run, the value's run, both as one evaluator, and their provenance. One name stands for both."""
     from diffusearch.agents.runs import run
@@ -199,7 +208,7 @@ def _networks(
         names *= 2
     if len(names) != 2 or "" in names:
         raise UserError(f"agent '{spec}' needs POLICY_RUN,VALUE_RUN (or one run that has both) after its colon")
-    policy, value = run(names[0], packaged[0], "s-a"), run(names[1], packaged[1])
+    policy, value = run(names[0], packaged[0], "s-a", backend), run(names[1], packaged[1], None, backend)
     if not value.has_value:
         raise UserError(
             f"{spec.word} needs values, and the run '{value.name}' has none: train with model.root_value = true, "

@@ -1,6 +1,6 @@
 """From an agent's text to a trained run: a folder given by the user, or the weights inside the package.
 
-Each process loads a run once, and all its agents share it. torch is imported when the first run is loaded.
+Each process loads a run once for a back end, and all its agents share it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from diffusearch.inference.run import Run
 
 
-def run(text: str | None, packaged_name: str, word: str | None = None) -> Run:
+def run(text: str | None, packaged_name: str, word: str | None = None, backend: str = "auto") -> Run:
     """The run that a text names, a folder or weights inside the package (None: these).
 
     It must be fit for agents of the `word`, if one is given. A folder goes before the package's weights of its name.
@@ -25,7 +25,7 @@ def run(text: str | None, packaged_name: str, word: str | None = None) -> Run:
 
     inside = text is None or (text in NAMES and not Path(text).exists())
     path = packaged(text or packaged_name) if inside else Path(text or "").expanduser()
-    loaded = _load(path.resolve(), _stamp(path))
+    loaded = _load(path.resolve(), backend, _stamp(path))
     if word is not None and not _fits(loaded, word):
         raise UserError(
             f"run '{text or packaged_name}' ({loaded.recipe.process.kind}, {loaded.paradigm}) cannot play as {word}; "
@@ -52,7 +52,7 @@ def _stamp(path: Path) -> int:
 
 
 @functools.lru_cache(maxsize=8)
-def _load(path: Path, stamp: int) -> Run:
+def _load(path: Path, backend: str, stamp: int) -> Run:
     from diffusearch.inference.run import Run
 
-    return Run.load(path)
+    return Run.load(path, backend)

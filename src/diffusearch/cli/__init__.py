@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from diffusearch.errors import UserError
+from diffusearch.extras import missing
 from diffusearch.weights import VERSION
 
 app = typer.Typer(
@@ -59,6 +60,12 @@ def main() -> None:
             app()
     except UserError as error:
         print(f"diffusearch: {error}", file=sys.stderr)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        told = missing(error.name or "", " ".join(["diffusearch", *sys.argv[1:2]]))
+        if told is None:
+            raise
+        print(f"diffusearch: {told}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output went away, e.g. `| head`
         sys.exit(0)

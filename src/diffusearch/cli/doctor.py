@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False) -> None:
-    """Check Python, torch, Stockfish, weights and page; exit code 1 if something needed is missing."""
+    """Check Python, back ends, Stockfish, weights and page; exit code 1 if something needed is missing."""
     from diffusearch.checkup import Finding, checkup
 
     findings: list[Finding] = []

@@ -76,22 +76,39 @@ def _serve_static(port: int, agents: list[str], *, show: bool) -> None:
 
 
 def export(
-    onnx: Annotated[Path, typer.Option(help="The ONNX file to write.")],
+    onnx: Annotated[Path | None, typer.Option(help="Write the denoiser as one ONNX file, for other programs.")] = None,
+    graphs: Annotated[bool, typer.Option("--graphs", help="Write the graphs for play beside the weights.")] = False,
     weights: Annotated[str, typer.Option(help="A run folder; empty means the weights inside the package.")] = "",
-    positions: Annotated[int, typer.Option(min=1, help="Positions on which the file is compared with torch.")] = 100,
+    positions: Annotated[int, typer.Option(min=1, help="Positions on which it is compared with torch.")] = 100,
 ) -> None:
-    """Write the denoiser for other runtimes, and check it there against torch."""
-    from diffusearch.inference.run import Run
-    from diffusearch.play.export import check_onnx, export_onnx
-    from diffusearch.weights import packaged
+    """Write the network for play without torch or for other programs, and check it there against torch."""
+    from diffusearch.errors import UserError
+    from diffusearch.weights import NAMES, packaged
 
-    run = Run.load(weights or packaged("diffusearch"))
-    export_onnx(run, onnx)
-    found = check_onnx(run, onnx, positions)
-    typer.echo(
-        f"{onnx}: {run.name}, {found.positions} positions, largest difference of a logit {found.difference:.1e}, "
-        f"same likeliest token in {found.same:.2%}"
-    )
-    if not found.good:
+    if graphs == (onnx is not None):
+        raise UserError("export writes one of two things: give --graphs, or --onnx FILE")
+    typer.echo("export: reading the weights")
+    folders = [packaged(name) for name in NAMES] if graphs and not weights else [Path(weights or packaged(NAMES[0]))]
+    agreed = [_export(folder, onnx, positions) for folder in folders]
+    if not all(agreed):
         typer.echo("The file does not agree with torch.", err=True)
         raise typer.Exit(1)
+
+
+def _export(folder: Path, onnx: Path | None, positions: int) -> bool:
+    """One run as a file, or as graphs for play; whether it agrees with torch."""
+    from diffusearch.inference.run import Run
+    from diffusearch.play.export import check_graphs, check_onnx, export_graphs, export_onnx
+
+    if onnx is None:
+        for path in export_graphs(folder):
+            typer.echo(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+        typer.echo(f"comparing with torch on {positions} positions")
+        found = check_graphs(folder, positions)
+    else:
+        run = Run.load(folder, "torch")
+        export_onnx(run, folder / "weights.safetensors", onnx)
+        typer.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB; comparing with torch on {positions} positions")
+        found = check_onnx(run, onnx, positions)
+    typer.echo(f"{onnx or folder}: {found}")
+    return found.good

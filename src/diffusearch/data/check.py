@@ -13,8 +13,8 @@ from diffusearch.data.labelling import Row
 from diffusearch.data.manifest import read_manifest
 from diffusearch.data.root_positions import SPLITS, PositionSet, over, position_key
 from diffusearch.data.scores import Score, parse_actions, parse_values
-from diffusearch.data.streams import sha256
 from diffusearch.errors import UserError
+from diffusearch.files import sha256
 
 LARGEST_CP = 32_000  # scores of Stockfish stay below
 LONGEST_MATE = 1_000  # moves

@@ -20,10 +20,9 @@ from diffusearch.data.oracle import Oracle
 from diffusearch.data.plan import Choice, ShardInfo, ShardTask, plan
 from diffusearch.data.root_positions import PositionSet, position_key
 from diffusearch.data.shards import read_column, read_info, shard_paths, write_shard
-from diffusearch.data.streams import sha256
 from diffusearch.data.uci_process import EngineFault
 from diffusearch.errors import UserError
-from diffusearch.files import locked, remove_leftovers
+from diffusearch.files import locked, remove_leftovers, sha256
 
 MULTIPV = 64  # moves that one search may score
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from diffusearch.data.plan import ShardInfo
 from diffusearch.data.shards import FORMAT
-from diffusearch.data.streams import STDIN, pool_name, sha256
+from diffusearch.data.streams import STDIN, pool_name
 from diffusearch.errors import UserError
-from diffusearch.files import write_whole
+from diffusearch.files import sha256, write_whole
 
 FILE = "manifest.json"
 

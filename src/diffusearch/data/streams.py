@@ -9,7 +9,6 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
-import hashlib
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -44,12 +43,6 @@ def bare_name(path: str) -> str:
     """The file name without the ending of its compression: games.pgn.zst -> games.pgn."""
     name = Path(path).name
     return Path(name).stem if Path(name).suffix.lower() in _ENDINGS else name
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of the bytes of a file on disk, as hexadecimal text."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -5,15 +5,17 @@ Direct prediction of the whole future (`kind = "direct"`) is the same process wi
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import Bools, Decoding, Ints
 from diffusearch.diffusion.loss import Losses, cross_entropy
 from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.diffusion.patterns import first_state, ply_by_ply, root_policy
 from diffusearch.diffusion.sampling import Sample, denoise
 from diffusearch.diffusion.schedule import draw_times, time_weight
+from diffusearch.diffusion.torch_network import TorchNetwork
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
@@ -88,12 +90,13 @@ class Absorbing:
     def sample(
         self,
         net: Denoiser,
-        given: Tensor,
+        given: Ints,
         layout: Layout,
         decoding: Decoding,
-        generator: torch.Generator,
-        allowed: Tensor | None = None,
+        generator: np.random.Generator,
+        allowed: Bools | None = None,
         film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables] -> a whole record, by easy-first denoising."""
-        return denoise(net, given, layout, decoding, self.timesteps, generator, allowed, film=film)
+        network = TorchNetwork(net, given, layout, decoding)
+        return denoise(network, given, layout, decoding, self.timesteps, generator, allowed, film=film)

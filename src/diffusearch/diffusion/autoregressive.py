@@ -6,10 +6,11 @@ variables these are independent of each other given the places before. Orders, s
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from diffusearch.diffusion.decoding import Decoding, choose, first_move
+from diffusearch.diffusion.decoding import Bools, Decoding, Floats, Ints, choose, first_move, log_softmax, picked
 from diffusearch.diffusion.loss import Losses, cross_entropy
 from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.diffusion.sampling import Sample, SampleFrame
@@ -46,46 +47,47 @@ class Autoregressive:
     def sample(
         self,
         net: Denoiser,
-        given: Tensor,
+        given: Ints,
         layout: Layout,
         decoding: Decoding,
-        generator: torch.Generator,
-        allowed: Tensor | None = None,
+        generator: np.random.Generator,
+        allowed: Bools | None = None,
         film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables] -> a whole record, one place for each network call."""
         _require_causal(net)
         decoding.refuse_easy_first("autoregressive")
         batch = len(given)
-        x = masked(given, layout)
-        joint = torch.zeros(batch, dtype=torch.float64)
+        tokens = masked(torch.from_numpy(given), layout)
+        x: Ints = tokens.numpy()  # the same memory
+        joint = np.zeros(batch)
         action = layout.segment("a", 0)
         move_place = None if action is None or action.given else action.place
         moves = raw_moves = value = None
-        likely = torch.zeros(x.shape)
+        likely = np.zeros(x.shape, dtype=np.float32)
         likely[:, : layout.given_variables] = 1.0
-        frames = [SampleFrame(x.clone(), likely.clone())] if film else []
+        frames = [SampleFrame(x.copy(), likely.copy())] if film else []
         # The hidden states so far; the keys and values of earlier places are kept in `past`.
-        hidden, past = net.trunk(net.root_places(x, layout))
+        hidden, past = net.trunk(net.root_places(tokens, layout))
         if net.root_value is not None:
-            value = net.value_logits(hidden, layout).float()
+            value = net.value_logits(hidden, layout).float().numpy()
         for place in range(layout.given_places, layout.places):
             for group in layout.groups_at(place):
-                logits = net.logits(hidden, layout, (group,), tokens=x)[group.type].float()
+                logits: Floats = net.logits(hidden, layout, (group,), tokens=tokens)[group.type].float().numpy()
                 if place == move_place:
                     logits, moves, raw_moves = first_move(logits, allowed, decoding)
-                tokens = choose(logits, decoding.temperature, generator)
-                x[:, torch.from_numpy(group.variables)] = tokens
-                chosen = torch.log_softmax(logits, -1).gather(-1, tokens.unsqueeze(-1))
-                joint += chosen.double().sum((1, 2))
-                likely[:, torch.from_numpy(group.variables)] = chosen.squeeze(-1).exp()
+                token = choose(logits, decoding.temperature, generator)
+                x[:, group.variables] = token
+                chosen = picked(log_softmax(logits), token)
+                joint += chosen.sum(1, dtype=np.float64)
+                likely[:, group.variables] = np.exp(chosen)
             if film:
-                frames.append(SampleFrame(x.clone(), likely.clone(), moves))
+                frames.append(SampleFrame(x.copy(), likely.copy(), moves))
             if place + 1 < layout.places:
-                new, past = net.trunk(net.embedding(x, layout, place, place + 1), past)
+                new, past = net.trunk(net.embedding(tokens, layout, place, place + 1), past)
                 hidden = torch.cat([hidden, new], dim=1)
-        calls = torch.full((batch,), layout.places - layout.given_places)
-        return Sample(x, joint, moves, raw_moves, calls, frames, value, torch.ones_like(calls))
+        calls = np.full(batch, layout.places - layout.given_places)
+        return Sample(x, joint, moves, raw_moves, calls, frames, value, np.ones_like(calls))
 
 
 def _require_causal(net: Denoiser) -> None:

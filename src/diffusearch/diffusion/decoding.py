@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
 
 from diffusearch.diffusion.orders import ORDERS, Order
 from diffusearch.errors import UserError
 from diffusearch.ranges import Range, check_ranges
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.floating[Any]]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -57,35 +60,53 @@ class Decoding:
                 raise UserError(f"{name} has no meaning for {kind} decoding: leave it out")
 
 
-def choose(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+def log_softmax(logits: Floats) -> Floats:
+    """Normalised log-probabilities [..., vocabulary], in the precision of the logits."""
+    shifted = logits - logits.max(-1, keepdims=True)
+    out: Floats = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    return out
+
+
+def choose(logits: Floats, temperature: float, generator: np.random.Generator) -> Ints:
     """Token ids [...] from logits [..., vocabulary]: the arg-max, or a sample by Gumbel noise in float64."""
-    if temperature == 0.0:
-        return logits.argmax(-1)
-    return (logits.double() / temperature + gumbel(logits.shape, generator)).argmax(-1)
+    if temperature != 0.0:
+        logits = logits.astype(np.float64) / temperature + gumbel(logits.shape, generator)
+    tokens: Ints = logits.argmax(-1)
+    return tokens
 
 
-def gumbel(shape: torch.Size, generator: torch.Generator) -> Tensor:
+def gumbel(shape: tuple[int, ...], generator: np.random.Generator) -> npt.NDArray[np.float64]:
     """Standard Gumbel noise in float64: in float32 its tail is cut, which lowers the temperature."""
-    uniform = torch.rand(shape, generator=generator, dtype=torch.float64).clamp(min=1e-300)
-    return -torch.log(-torch.log(uniform))
+    uniform = generator.random(shape).clip(min=1e-300)
+    out: npt.NDArray[np.float64] = -np.log(-np.log(uniform))
+    return out
 
 
-def first_move(logits: Tensor, allowed: Tensor | None, decoding: Decoding) -> tuple[Tensor, Tensor, Tensor]:
+def picked(log_probabilities: Floats, tokens: Ints) -> Floats:
+    """The log-probabilities [...] of tokens [...] among [..., vocabulary]."""
+    return np.take_along_axis(log_probabilities, tokens[..., None], -1)[..., 0]
+
+
+def first_move(logits: Floats, allowed: Bools | None, decoding: Decoding) -> tuple[Floats, Floats, Floats]:
     """Logits of actions [batch, n, moves] of which the first is the root's, and its allowed moves [batch, moves].
 
     Returns the logits after the legality mask, and for the first move its masked log-probabilities and its raw logits.
     """
     raw = logits[:, 0]
     if allowed is not None and decoding.legal:
-        logits = torch.cat([raw.masked_fill(~allowed, -math.inf)[:, None], logits[:, 1:]], dim=1)
-    return logits, torch.log_softmax(logits[:, 0], -1), raw
+        root = np.where(allowed, raw, logits.dtype.type(-np.inf))
+        logits = np.concatenate([root[:, None], logits[:, 1:]], axis=1)
+    return logits, log_softmax(logits[:, 0]), raw
 
 
-def ease(logits: Tensor, log_likelihood: Tensor, order: str) -> Tensor:
+def ease(log_probabilities: Floats, log_likelihood: Floats, order: str) -> Floats:
     """How easy each variable is (higher = fixed earlier): [...] from normalised log-probabilities [..., vocabulary]."""
     if order == "margin":
-        top = logits.topk(2, dim=-1).values.exp()
-        return top[..., 0] - top[..., 1]
+        top = np.exp(np.partition(log_probabilities, -2, axis=-1)[..., -2:])
+        margin: Floats = top[..., 1] - top[..., 0]
+        return margin
     if order == "entropy":
-        return (logits.exp() * torch.where(logits > -1e30, logits, 0.0)).sum(-1)
+        finite = np.where(log_probabilities > -1e30, log_probabilities, 0.0)
+        negative: Floats = (np.exp(log_probabilities) * finite).sum(-1)
+        return negative
     return log_likelihood

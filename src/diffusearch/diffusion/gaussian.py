@@ -12,14 +12,15 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from diffusearch.diffusion.decoding import Decoding, choose, first_move
+from diffusearch.diffusion.decoding import Bools, Decoding, Floats, Ints, choose, first_move, log_softmax, picked
 from diffusearch.diffusion.loss import Losses, cross_entropy, variable_weights
 from diffusearch.diffusion.loss_config import LossConfig
-from diffusearch.diffusion.sampling import Sample, SampleFrame, time_grid
+from diffusearch.diffusion.sampling import Sample, SampleFrame, certain, time_grid
 from diffusearch.diffusion.schedule import draw_times
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.batch import Batch
@@ -81,48 +82,48 @@ class Gaussian:
     def sample(
         self,
         net: Denoiser,
-        given: Tensor,
+        given: Ints,
         layout: Layout,
         decoding: Decoding,
-        generator: torch.Generator,
-        allowed: Tensor | None = None,
+        generator: np.random.Generator,
+        allowed: Bools | None = None,
         film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables] -> a whole record, by ancestral sampling."""
         decoding.refuse_easy_first("Gaussian")
         batch, fixed = given.shape
-        masks = torch.from_numpy(layout.sizes[fixed:]).expand(batch, -1)
-        x = torch.cat([given, masks], dim=1)
-        root = token_vectors(net, given, layout)
-        z = torch.randn((batch, layout.variables - fixed, root.shape[-1]), generator=generator).to(root.device)
-        likelihood = torch.zeros(masks.shape, dtype=torch.float64)
-        frames = [SampleFrame(x.clone(), F.pad(torch.zeros(masks.shape), (fixed, 0), value=1.0))] if film else []
+        masks = np.broadcast_to(layout.sizes[fixed:], (batch, layout.variables - fixed))
+        x = np.concatenate([given, masks], axis=1)
+        tokens = torch.from_numpy(given)
+        root = token_vectors(net, tokens, layout)
+        chance = torch.Generator().manual_seed(int(generator.integers(2**62)))  # of the vectors' noise
+        z = torch.randn((*masks.shape, root.shape[-1]), generator=chance).to(root.device)
+        likelihood = np.zeros(masks.shape)
+        frames = [SampleFrame(x.copy(), certain(fixed, likelihood))] if film else []
         moves = raw_moves = value = None
         grid = time_grid(decoding.steps, self.timesteps)
         for now, after in pairwise(grid):
-            hidden = net.hidden_of_vectors(torch.cat([root, z], dim=1) * _INPUT, layout, given)
+            hidden = net.hidden_of_vectors(torch.cat([root, z], dim=1) * _INPUT, layout, tokens)
             if value is None and net.root_value is not None:
-                value = net.value_logits(hidden, layout).float()
+                value = net.value_logits(hidden, layout).float().numpy()
             expected = torch.empty_like(z)
-            every = net.logits(hidden, layout, tokens=given)
+            every = net.logits(hidden, layout, tokens=tokens)
             for group in layout.groups:
-                columns = torch.from_numpy(group.variables) - fixed
-                logits = every[group.type].float()
+                columns = group.variables - fixed
+                logits: Floats = every[group.type].float().numpy()
                 if group.type == "action":
                     logits, moves, raw_moves = first_move(logits, allowed, decoding)
-                tokens = choose(logits, decoding.temperature if after == 0 else 0.0, generator)
-                x[:, columns + fixed] = tokens
-                chosen = torch.log_softmax(logits, -1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
-                likelihood[:, columns] = chosen.double()
-                expected[:, columns] = expected_vectors(net, logits, layout, group)
+                chosen = choose(logits, decoding.temperature if after == 0 else 0.0, generator)
+                x[:, group.variables] = chosen
+                likelihood[:, columns] = picked(log_softmax(logits), chosen)
+                expected[:, torch.from_numpy(columns)] = expected_vectors(net, torch.from_numpy(logits), layout, group)
             if after > 0:
-                z = self.step_back(z, expected, now, after, generator)
+                z = self.step_back(z, expected, now, after, chance)
             if film:  # what is likelier than not
-                seen = (likelihood > math.log(0.5)) if after > 0 else torch.ones_like(likelihood, dtype=torch.bool)
-                shown = torch.cat([given, torch.where(seen, x[:, fixed:], masks)], dim=1)
-                likely = F.pad(likelihood.exp().float(), (fixed, 0), value=1.0)
-                frames.append(SampleFrame(shown, likely, moves))
-        calls = torch.full((batch,), len(grid) - 1)
+                seen = likelihood > math.log(0.5) if after > 0 else np.ones(masks.shape, dtype=bool)
+                shown = np.concatenate([given, np.where(seen, x[:, fixed:], masks)], axis=1)
+                frames.append(SampleFrame(shown, certain(fixed, np.exp(likelihood)), moves))
+        calls = np.full(batch, len(grid) - 1)
         return Sample(x, likelihood.sum(1), moves, raw_moves, calls, frames, value, calls)
 
     def step_back(self, z: Tensor, clean: Tensor, now: int, after: int, generator: torch.Generator) -> Tensor:

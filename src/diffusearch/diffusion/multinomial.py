@@ -6,14 +6,16 @@ is the weighted cross-entropy where x_t != x_0, and decoding remembers which var
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import Bools, Decoding, Ints
 from diffusearch.diffusion.loss import Losses, cross_entropy
 from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.diffusion.sampling import Sample, denoise
 from diffusearch.diffusion.schedule import alpha, draw_times, time_weight
+from diffusearch.diffusion.torch_network import TorchNetwork
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Layout
@@ -53,27 +55,28 @@ class Multinomial:
     def sample(
         self,
         net: Denoiser,
-        given: Tensor,
+        given: Ints,
         layout: Layout,
         decoding: Decoding,
-        generator: torch.Generator,
-        allowed: Tensor | None = None,
+        generator: np.random.Generator,
+        allowed: Bools | None = None,
         film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables] -> a whole record, by easy-first denoising."""
-        sizes = torch.from_numpy(layout.sizes[layout.given_variables :])
+        sizes = layout.sizes[layout.given_variables :]
 
-        def noise(tokens: Tensor, now: int, after: int) -> Tensor:
+        def noise(tokens: Ints, now: int, after: int) -> Ints:
             return self.noise(tokens, sizes, now, after, generator)
 
-        return denoise(net, given, layout, decoding, self.timesteps, generator, allowed, noise, film)
+        network = TorchNetwork(net, given, layout, decoding)
+        return denoise(network, given, layout, decoding, self.timesteps, generator, allowed, noise, film)
 
-    def noise(self, tokens: Tensor, sizes: Tensor, now: int, after: int, generator: torch.Generator) -> Tensor:
+    def noise(self, tokens: Ints, sizes: Ints, now: int, after: int, generator: np.random.Generator) -> Ints:
         """Resamples noised tokens from time `now` to `after`.
 
         Each is replaced by a uniform token with probability beta; masks always are. This is the posterior
         (1 - beta) x_t + beta uniform.
         """
         beta = 1.0 if now == self.timesteps else 1.0 - float(alpha(now, self.timesteps) / alpha(after, self.timesteps))
-        redrawn = torch.rand(tokens.shape, generator=generator) < beta
-        return torch.where(redrawn | (tokens == sizes), uniform_tokens(sizes, tokens.shape, generator), tokens)
+        redrawn = generator.random(tokens.shape) < beta
+        return np.where(redrawn | (tokens == sizes), generator.integers(0, sizes, tokens.shape), tokens)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.autoregressive import Autoregressive
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import Bools, Decoding, Ints
 from diffusearch.diffusion.gaussian import Gaussian
 from diffusearch.diffusion.loss import Losses
 from diffusearch.diffusion.loss_config import LossConfig
@@ -39,11 +40,11 @@ class Process(Protocol):
     def sample(
         self,
         net: Denoiser,
-        given: Tensor,
+        given: Ints,
         layout: Layout,
         decoding: Decoding,
-        generator: torch.Generator,
-        allowed: Tensor | None = None,
+        generator: np.random.Generator,
+        allowed: Bools | None = None,
         film: bool = False,
     ) -> Sample:
         """Given variables [batch, given variables], allowed first moves [batch, moves] -> whole records."""

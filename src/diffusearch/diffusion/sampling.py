@@ -4,51 +4,82 @@ At time t -> t' the network predicts the targets; the share t'/T of them that ra
 show their predicted tokens. `Decoding.carry` says what becomes of targets that were visible at t. What noise looks like
 is up to the process (`Noise`): the mask, or a token drawn at random.
 
-Each step computes all places, or with `cache` (faster, not exact) only those that are noised or were fixed in the last
-step: see diffusearch.model.kv_cache.
+The algorithm works on arrays of numpy, whoever computes the network (`RecordNetwork`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Protocol
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor
+import numpy as np
 
-from diffusearch.diffusion.decoding import Decoding, choose, ease, first_move, gumbel
-from diffusearch.model.denoiser import Denoiser, Root
-from diffusearch.model.kv_cache import KVCache
-from diffusearch.tokens.layout import Layout
+from diffusearch.diffusion.decoding import (
+    Bools,
+    Decoding,
+    Floats,
+    Ints,
+    choose,
+    ease,
+    first_move,
+    gumbel,
+    log_softmax,
+    picked,
+)
+from diffusearch.tokens.layout import Group, Layout
 
 # Noised tokens [batch, targets] at time `now` (at now = after = T: none yet, all masks) -> as they are at time `after`.
-Noise = Callable[[Tensor, int, int], Tensor]
+Noise = Callable[[Ints, int, int], Ints]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the denoising of a batch has come."""
+
+    visible: Bools  # [batch, targets]
+    ease: Floats  # [batch, targets] the last ranking (higher is fixed earlier)
+    due: int  # how many targets this call fixes
+    estimate: Ints | None  # [batch, variables] the record as the last call predicted it
+
+
+class RecordNetwork(Protocol):
+    """The network while a batch of records is denoised; their roots stay the same from call to call."""
+
+    @property
+    def value_logits(self) -> Floats | None:
+        """[batch, 128] of the roots, from the first call on; None where the model has no such head."""
+
+    def logits(self, x: Ints, layout: Layout, groups: Sequence[Group], progress: Progress | None) -> dict[str, Floats]:
+        """Logits [batch, variables, vocabulary] by type, of some groups of the records x [batch, variables].
+
+        A network may reuse what it computed in earlier calls of the same `progress`; without one it must not.
+        """
 
 
 @dataclass(frozen=True)
 class SampleFrame:
     """A batch of records in the middle of denoising."""
 
-    tokens: Tensor  # [batch, variables], masks where noised
-    likelihood: Tensor  # [batch, variables] probability of each token as predicted last; 1 where it is given
-    move_log_probabilities: Tensor | None = None  # [batch, moves] of the first move as predicted last
+    tokens: Ints  # [batch, variables], masks where noised
+    likelihood: Floats  # [batch, variables] probability of each token as predicted last; 1 where it is given
+    move_log_probabilities: Floats | None = None  # [batch, moves] of the first move as predicted last
 
 
 @dataclass
 class Sample:
     """Denoised records and how they came about."""
 
-    tokens: Tensor  # [batch, variables]
-    log_probability: Tensor  # [batch] sum of the log-likelihoods with which variables were fixed (last)
-    move_log_probabilities: Tensor | None  # [batch, moves] of the first move when it was fixed, under the legality mask
-    raw_move_logits: Tensor | None  # [batch, moves] the same before the mask
-    steps: Tensor  # [batch] network calls
+    tokens: Ints  # [batch, variables]
+    log_probability: Floats  # [batch] sum of the log-likelihoods with which variables were fixed (last)
+    move_log_probabilities: Floats | None  # [batch, moves] of the first move when it was fixed, under the legality mask
+    raw_move_logits: Floats | None  # [batch, moves] the same before the mask
+    steps: Ints  # [batch] network calls
     film: list[SampleFrame] = field(default_factory=list)  # after each step, from fully noised on
-    value_logits: Tensor | None = None  # [batch, 128] of the root, where the model has that head
-    move_step: Tensor | None = None  # [batch] the call after which the first move was visible and changed no more
+    value_logits: Floats | None = None  # [batch, 128] of the root, where the model has that head
+    move_step: Ints | None = None  # [batch] the call after which the first move was visible and changed no more
 
 
 def time_grid(steps: int, timesteps: int) -> list[int]:
@@ -85,15 +116,14 @@ def reach(layout: Layout, decoding: Decoding, keep: int) -> Layout:
     return layout.truncated(int(layout.plies[layout.given_variables + keep - 1]) + 1)
 
 
-@torch.inference_mode()
 def denoise(
-    net: Denoiser,
-    given: Tensor,
+    network: RecordNetwork,
+    given: Ints,
     layout: Layout,
     decoding: Decoding,
     timesteps: int,
-    generator: torch.Generator,
-    allowed: Tensor | None = None,
+    generator: np.random.Generator,
+    allowed: Bools | None = None,
     noise: Noise = lambda tokens, now, after: tokens,
     film: bool = False,
 ) -> Sample:
@@ -102,165 +132,150 @@ def denoise(
     By default a noised variable is its mask token. `film` records every step.
     """
     batch, fixed = given.shape
-    masks = torch.from_numpy(layout.sizes[fixed:]).expand(batch, -1)
-    noised = noise(masks, timesteps, timesteps)
-    x = torch.cat([given, noised], dim=1)
     targets = layout.variables - fixed
-    root = net.read_root(x, layout) if net.prefix else None
-    cache = KVCache(net, layout, root, batch, decoding.ahead or None) if decoding.cache else None
-    scores = torch.zeros(batch, targets)
-    visible = torch.zeros(batch, targets, dtype=torch.bool)
-    fixed_likelihood = torch.zeros(batch, targets, dtype=torch.float64)  # of each variable when it was fixed last
-    calls = torch.zeros(batch, dtype=torch.int64)
+    masks = np.broadcast_to(layout.sizes[fixed:], (batch, targets))
+    noised = noise(masks, timesteps, timesteps)
+    x = np.concatenate([given, noised], axis=1)
+    scores: Floats = np.zeros((batch, targets), dtype=np.float32)
+    visible = np.zeros((batch, targets), dtype=bool)
+    fixed_likelihood = np.zeros((batch, targets))  # of each variable when it was fixed last
+    calls = np.zeros(batch, dtype=np.int64)
     action = layout.segment("a", 0)
     move = None if action is None or action.given else action.start - fixed  # the first move's column
-    shape = (batch, 0) if move is None else (batch, layout.sizes[move + fixed])
-    moves, raw_moves = torch.zeros(shape), torch.zeros(shape)
-    move_step = torch.zeros(batch, dtype=torch.int64)
-    done = torch.zeros(batch, dtype=torch.bool)
-    frames = [SampleFrame(torch.cat([given, masks], dim=1), _certain(fixed, torch.zeros(masks.shape)))] if film else []
-    value = estimate = None
+    shape = (batch, 0) if move is None else (batch, int(layout.sizes[move + fixed]))
+    moves, raw_moves = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+    move_step = np.zeros(batch, dtype=np.int64)
+    done = np.zeros(batch, dtype=bool)
+    frames = []
+    if film:
+        frames.append(SampleFrame(np.concatenate([given, masks], axis=1), certain(fixed, np.zeros((batch, targets)))))
+    estimate: Ints | None = None
     for now, after, keep in schedule(layout, decoding, timesteps):
         if done.all():
             break
         running = ~done
         here = reach(layout, decoding, keep)
-        if cache is None:
-            hidden = _hidden(net, x, here, root, estimate)
-        else:
-            due = keep - int(visible.sum(1).min())
-            hidden = cache.hidden(x, F.pad(visible, (fixed, 0), value=True), F.pad(scores, (fixed, 0)), due)
-        if value is None and net.root_value is not None:
-            value = net.value_logits(hidden, here).float()
-        tokens, log_likelihood, scores, move_logits = _predict(
-            net, hidden, here, decoding, x, visible, generator, allowed
-        )
-        estimate = torch.cat([given, tokens], dim=1)
+        progress = Progress(visible, scores, keep - int(visible.sum(1).min()), estimate)
+        tokens, log_likelihood, scores, move_logits = _predict(network, here, decoding, x, progress, generator, allowed)
+        estimate = np.concatenate([given, tokens], axis=1)
         if decoding.order == "random":
-            scores = torch.rand(scores.shape, generator=generator)
+            scores = generator.random(scores.shape)
         elif decoding.order in ("left-to-right", "plies"):
-            scores = -torch.arange(targets, dtype=torch.float32).expand(batch, -1)
+            scores = np.broadcast_to(-np.arange(targets, dtype=np.float32), (batch, targets))
         elif decoding.carry == "gumbel":
             scores = scores + 0.5 * after / timesteps * gumbel(scores.shape, generator)
         if decoding.keeps:
-            scores = scores.masked_fill(visible, math.inf)
+            scores = np.where(visible, np.inf, scores)
         if move is not None and decoding.move_last and after > 0 and targets > 1:
-            scores[:, move] = -math.inf
+            scores[:, move] = -np.inf
             keep = min(keep, targets - 1)
-        chosen = torch.zeros_like(visible).scatter_(1, scores.topk(keep, dim=1).indices, True)
+        chosen = highest(scores, keep)
         if decoding.stop_confidence:
             doubtful = (log_likelihood < math.log(decoding.stop_confidence)) & ~(visible & decoding.keeps)
             done = done | ~doubtful.any(1)
             chosen |= done[:, None]
         new = (chosen & ~visible if decoding.keeps else chosen) & running[:, None]
-        if cache is not None and move is not None and bool(visible.any()) and bool(new[:, move].any()):
+        if decoding.cache and move is not None and visible.any() and new[:, move].any():
             # cached places may be old: the move is fixed after a call that computes everything
-            whole = net.hidden(x, layout, root)
-            token, likelihood, move_logits = _first(net, whole, layout, decoding, x, generator, allowed)
-            tokens[:, move] = torch.where(new[:, move], token, tokens[:, move])
-            log_likelihood[:, move] = torch.where(new[:, move], likelihood, log_likelihood[:, move])
+            token, likelihood, move_logits = _first(network, layout, decoding, x, generator, allowed)
+            tokens[:, move] = np.where(new[:, move], token, tokens[:, move])
+            log_likelihood[:, move] = np.where(new[:, move], likelihood, log_likelihood[:, move])
         if move is not None:
             changed = new[:, move] & ~(visible[:, move] & (tokens[:, move] == x[:, fixed + move]))
-            move_step = torch.where(changed, calls + 1, move_step)
-            if move_logits:
+            move_step = np.where(changed, calls + 1, move_step)
+            if move_logits is not None:
                 fresh = new[:, move, None]
-                moves = torch.where(fresh, move_logits[0], moves)
-                raw_moves = torch.where(fresh, move_logits[1], raw_moves)
-        fixed_likelihood = torch.where(new, log_likelihood.double(), fixed_likelihood)
-        kept = torch.where(running[:, None], chosen | (visible & decoding.keeps), visible)
-        tokens = torch.where(running[:, None], tokens, x[:, fixed:])
-        noised = noise(torch.where(visible & ~kept, masks, noised), now, after)
-        x[:, fixed:] = torch.where(kept, tokens, noised)
+                moves = np.where(fresh, move_logits[0], moves)
+                raw_moves = np.where(fresh, move_logits[1], raw_moves)
+        fixed_likelihood = np.where(new, log_likelihood, fixed_likelihood)
+        kept = np.where(running[:, None], chosen | (visible & decoding.keeps), visible)
+        tokens = np.where(running[:, None], tokens, x[:, fixed:])
+        noised = noise(np.where(visible & ~kept, masks, noised), now, after)
+        x[:, fixed:] = np.where(kept, tokens, noised)
         visible = kept
         calls += running
         # else what is visible is predicted anew to the last step; a single target is never visible in training
         if decoding.keeps or targets == 1:
             done = done | visible.all(1)
         if film:
-            shown = torch.cat([given, torch.where(kept, tokens, masks)], dim=1)
-            likely = _certain(fixed, torch.where(kept, fixed_likelihood.exp().float(), log_likelihood.exp()))
-            frames.append(SampleFrame(shown, likely, move_logits[0] if move_logits else None))
+            shown = np.concatenate([given, np.where(kept, tokens, masks)], axis=1)
+            likely = certain(fixed, np.exp(np.where(kept, fixed_likelihood, log_likelihood)))
+            frames.append(SampleFrame(shown, likely, None if move_logits is None else move_logits[0]))
     joint = fixed_likelihood.sum(1)
-    has_move = move is not None
-    return Sample(
-        x,
-        joint,
-        moves if has_move else None,
-        raw_moves if has_move else None,
-        calls,
-        frames,
-        value,
-        move_step if has_move else None,
-    )
+    if move is None:
+        return Sample(x, joint, None, None, calls, frames, network.value_logits)
+    return Sample(x, joint, moves, raw_moves, calls, frames, network.value_logits, move_step)
 
 
-def _hidden(net: Denoiser, x: Tensor, layout: Layout, root: Root | None, estimate: Tensor | None) -> Tensor:
-    """Hidden states of the record; with self-conditioning they read what the last step predicted."""
-    x = x[:, : layout.variables]
-    if estimate is None or net.self_conditioning is None:
-        return net.hidden(x, layout, root)
-    return net.hidden(x, layout, root, estimate[:, : layout.variables])
+def highest(scores: Floats, count: int) -> Bools:
+    """Which `count` of each row's scores [batch, n] are the highest; of equal ones the first."""
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :count]
+    chosen = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(chosen, order, True, axis=1)
+    return chosen
 
 
-def _certain(given: int, likelihood: Tensor) -> Tensor:
+def certain(given: int, likelihood: Floats) -> Floats:
     """Probabilities of targets [batch, targets] with those of the given variables before them, which are 1."""
-    return F.pad(likelihood, (given, 0), value=1.0)
+    return np.concatenate([np.ones((len(likelihood), given)), likelihood], axis=1).astype(np.float32)
+
+
+# The first move's masked log-probabilities and raw logits, [batch, moves] each.
+MoveLogits = tuple[Floats, Floats]
 
 
 def _first(
-    net: Denoiser,
-    hidden: Tensor,
+    network: RecordNetwork,
     layout: Layout,
     decoding: Decoding,
-    x: Tensor,
-    generator: torch.Generator,
-    allowed: Tensor | None,
-) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """The first move alone: its token and that token's log-likelihood [batch], its log-probabilities and raw logits."""
+    x: Ints,
+    generator: np.random.Generator,
+    allowed: Bools | None,
+) -> tuple[Ints, Floats, MoveLogits]:
+    """The first move alone, from a call that computes everything: its token and that token's likelihood [batch]."""
     action = layout.segment("a", 0)
     assert action is not None
-    logits = net.logits(hidden, layout, layout.groups_at(action.place), tokens=x)["action"].float()
-    logits, *first = first_move(logits, allowed, decoding)
+    found = network.logits(x, layout, layout.groups_at(action.place), None)["action"].astype(np.float32)
+    logits, likely, raw = first_move(found, allowed, decoding)
     token = choose(logits[:, 0], decoding.temperature, generator)
-    return token, first[0].gather(-1, token[:, None])[:, 0], first
+    return token, picked(likely, token), (likely, raw)
 
 
 def _predict(
-    net: Denoiser,
-    hidden: Tensor,
+    network: RecordNetwork,
     layout: Layout,
     decoding: Decoding,
-    x: Tensor,
-    visible: Tensor,
-    generator: torch.Generator,
-    allowed: Tensor | None,
-) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
-    """For every target its token, that token's log-likelihood and its ease; and for the first move, where it is
-    predicted, its masked log-probabilities and raw logits.
+    x: Ints,
+    progress: Progress,
+    generator: np.random.Generator,
+    allowed: Bools | None,
+) -> tuple[Ints, Floats, Floats, MoveLogits | None]:
+    """For every target its token, that token's log-likelihood and its ease; and what is known of the first move, where
+    it is predicted.
 
     Where decoding keeps what is fixed, a visible target has its visible token, and types without a noised variable are
     not computed (unless tokens are sampled: how many numbers a step takes from the generator would then depend on the
     other records of the batch)."""
-    fixed = layout.given_variables
+    fixed, visible = layout.given_variables, progress.visible
     current = x[:, fixed:]
-    tokens, scores = current.clone(), torch.zeros(current.shape)
-    log_likelihood = torch.full(current.shape, -math.inf)  # of what lies beyond the layout
-    first: list[Tensor] = []
-    x = x[:, : layout.variables]
-    groups = layout.groups
+    tokens, scores = current.copy(), np.zeros(current.shape, dtype=np.float32)
+    log_likelihood = np.full(current.shape, -np.inf, dtype=np.float32)  # of what lies beyond the layout
+    first: MoveLogits | None = None
+    groups: Sequence[Group] = layout.groups
     if decoding.keeps and decoding.temperature == 0.0:
-        groups = tuple(group for group in groups if not visible[:, group.variables - fixed].all())
-    every = net.logits(hidden, layout, groups, tokens=x)
+        groups = [group for group in groups if not visible[:, group.variables - fixed].all()]
+    every = network.logits(x[:, : layout.variables], layout, groups, progress)
     for group in groups:
-        logits = every[group.type].float()
-        columns = torch.from_numpy(group.variables) - fixed
+        logits: Floats = every[group.type].astype(np.float32, copy=False)
+        columns = group.variables - fixed
         if group.type == "action":
-            logits, *first = first_move(logits, allowed, decoding)
-        log_p = torch.log_softmax(logits, -1)
+            logits, *known = first_move(logits, allowed, decoding)
+            first = known[0], known[1]
+        log_p = log_softmax(logits)
         token = choose(logits, decoding.temperature, generator)
         if decoding.keeps:
-            token = torch.where(visible[:, columns], current[:, columns], token)
-        likelihood = log_p.gather(-1, token.unsqueeze(-1)).squeeze(-1)
+            token = np.where(visible[:, columns], current[:, columns], token)
+        likelihood = picked(log_p, token)
         tokens[:, columns], log_likelihood[:, columns] = token, likelihood
         scores[:, columns] = ease(log_p, likelihood, decoding.order)
     return tokens, log_likelihood, scores, first

@@ -15,12 +15,11 @@ from typing import Any
 import chess
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import Decoding, Floats
 from diffusearch.drafts.drafting import Draft, Drafter, DraftNode
 from diffusearch.errors import UserError
-from diffusearch.inference.backend import DraftArrays, DraftReading, Floats
+from diffusearch.inference.backend import DraftArrays, DraftReading
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.imagination import DraftedMove, Imagination, Ply, ply_of
 from diffusearch.inference.roots import Allowed
@@ -97,7 +96,7 @@ class Reviser:
         self,
         boards: Sequence[chess.Board],
         decoding: Decoding | None = None,
-        generator: torch.Generator | None = None,
+        generator: np.random.Generator | None = None,
         legal: Allowed | None = None,
         horizon: int | None = None,
         *,

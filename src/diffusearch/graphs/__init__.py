@@ -5,5 +5,6 @@ weights_file   where each tensor lies in weights.safetensors
 board_features, places, trunk, heads
                the parts of model/ as operators of a graph
 network        the three graphs of a run: evaluate, predict, denoise
-files          their files: names, metadata, and what is refused
+about          their names and metadata, and what is refused; play needs this file alone
+files          writes them beside the weights
 """

@@ -1,4 +1,4 @@
-"""Writes one graph: nodes, small constants, and weights that stay in their own file.
+"""Writes one graph: nodes, small constants, and weights that stay in their own file or are copied from it.
 
 A constant is stored as small as its numbers allow and cast where it is used; tables that follow from smaller ones are
 computed by nodes without inputs. onnxruntime does both once, when it loads the graph.
@@ -7,6 +7,7 @@ computed by nodes without inputs. onnxruntime does both once, when it loads the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,9 @@ _SMALL = (np.uint8, np.int8, np.uint16, np.int16, np.int32)
 class GraphBuilder:
     """The nodes of a graph in the order in which they are computed; values are named by their text."""
 
-    def __init__(self, places: dict[str, TensorPlace]) -> None:
-        self.places = places
+    def __init__(self, places: dict[str, TensorPlace], embedded: Path | None = None) -> None:
+        """`embedded`: the weights' file, whose tensors are copied into the graph."""
+        self.places, self.embedded = places, embedded
         self.nodes: list[onnx.NodeProto] = []
         self.initialisers: dict[str, onnx.TensorProto] = {}
         self._constants: dict[tuple[Any, ...], str] = {}
@@ -73,9 +75,12 @@ class GraphBuilder:
         if name not in self._weights:
             place = self.places[name]
             proto = TensorProto(name=name, dims=place.shape, data_type=_KINDS[place.kind])
-            proto.data_location = TensorProto.EXTERNAL
-            for key, text in (("location", WEIGHTS), ("offset", place.offset), ("length", place.length)):
-                proto.external_data.add(key=key, value=str(text))
+            if self.embedded is not None:
+                proto.raw_data = place.read(self.embedded)
+            else:
+                proto.data_location = TensorProto.EXTERNAL
+                for key, text in (("location", WEIGHTS), ("offset", place.offset), ("length", place.length)):
+                    proto.external_data.add(key=key, value=str(text))
             self.initialisers[name] = proto
             self._weights[name] = name if place.kind == "F32" else self.op("Cast", name, to=FLOAT)
         return self._weights[name]
@@ -129,12 +134,21 @@ class GraphBuilder:
         """Integers [batch, n] with one more column of that value."""
         return self.op("Pad", x, self.constant(np.array([0, 0, 0, 1])), self.constant(value, np.int64))
 
-    def model(self, inputs: dict[str, tuple[int, list[Any]]], outputs: dict[str, tuple[str, int]]) -> onnx.ModelProto:
-        """The whole graph. Inputs: name -> type and shape; outputs: name -> value in the graph and type."""
+    def model(
+        self,
+        inputs: dict[str, tuple[int, list[Any]]],
+        outputs: dict[str, tuple[str, int]],
+        shapes: dict[str, list[Any]] | None = None,
+    ) -> onnx.ModelProto:
+        """The whole graph. Inputs: name -> type and shape; outputs: name -> value in the graph and type.
+
+        `shapes` of outputs are for programs that ask for them.
+        """
         given = [helper.make_tensor_value_info(name, kind, shape) for name, (kind, shape) in inputs.items()]
         for name, (value, _) in outputs.items():
             self.nodes.append(helper.make_node("Identity", [value], [name]))
-        told = [helper.make_tensor_value_info(name, kind, None) for name, (_, kind) in outputs.items()]
+        rank = shapes or {}
+        told = [helper.make_tensor_value_info(name, kind, rank.get(name)) for name, (_, kind) in outputs.items()]
         graph = helper.make_graph(self.nodes, "diffusearch", given, told, list(self.initialisers.values()))
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="diffusearch")

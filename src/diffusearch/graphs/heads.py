@@ -25,6 +25,7 @@ class HeadsGraph:
 
     def __init__(self, g: GraphBuilder, config: ModelConfig, places: PlacesGraph, record: RecordGraph) -> None:
         self.g, self.config, self.places, self.record = g, config, places, record
+        self.shift = int(config.trunk.attention == "causal")  # a place is predicted from the one before it
         self._copies: Copied | None = None
 
     def logits(self, hidden: str, pick: Pick) -> str:
@@ -44,7 +45,7 @@ class HeadsGraph:
     def _here(self, hidden: str, group: Group, pick: Pick) -> str:
         """Rows [batch x distinct places, width]."""
         places = self.record.upto(
-            self._indices(self.record.layout, group).places,
+            self._indices(self.record.layout, group).places - self.shift,
             lambda layout: 0 if (one := pick(layout)) is None else len(self._indices(layout, one).places),
         )
         return self.g.reshape(self.g.gather(hidden, places, axis=1), -1, self.config.trunk.width)
@@ -103,6 +104,8 @@ class HeadsGraph:
         terms = []
         for number, token in enumerate((copies.stays, copies.arrives)):
             hit = g.to_float(g.op("Equal", g.unsqueeze(own(token), 2), size))
+            if self.config.copy_gates == "after-move":
+                hit = g.op("Mul", hit, g.unsqueeze(g.to_float(own(copies.visible)), 2))
             terms.append(g.op("Mul", g.slice(gates, number, number + 1, 2), hit))
         if group.type == "castling" and record.layout.encoding.name == "compact":
             table = g.times(g.weight("heads.castling.castling_table.table"), LEARNING_RATE_MULTIPLIER)

@@ -1,8 +1,9 @@
-"""The three graphs of a run.
+"""The graphs of a run: three for play, and one for other programs.
 
 evaluate   roots -> logits of the first move and of the value, and what the other two need of the roots
 predict    roots and a move of each -> the likeliest states after the moves, and their log-probabilities
 denoise    partly noised records of any horizon up to the model's -> logits of all their variables
+step       the same for whole records alone, from nothing but their tokens; with the root's value
 
 Under prefix attention the root does not attend to the future: its hidden states, keys and values are outputs of
 `evaluate` and inputs of the others. Otherwise every graph computes the whole record.
@@ -12,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 
-from diffusearch.errors import UserError
+from diffusearch.graphs.about import graph_names
 from diffusearch.graphs.builder import FLOAT, INT64, GraphBuilder
 from diffusearch.graphs.heads import HeadsGraph
 from diffusearch.graphs.places import PlacesGraph
@@ -41,18 +43,7 @@ def layout_of(recipe: Recipe, at_least: int = 1) -> Layout:
 
 def graphs(recipe: Recipe, places: dict[str, TensorPlace]) -> dict[str, onnx.ModelProto]:
     """The graphs that a run has, by name."""
-    kind = recipe.process.kind
-    if kind not in ("absorbing", "direct") or recipe.model.trunk.attention == "causal":
-        raise UserError(f"the run {recipe.name!r} ({kind}) has no mask to start from: it is played with backend=torch")
-    model = recipe.model
-    whole = layout(model.paradigm, model.horizon, model.encoding, model.patch)
-    out = {"evaluate": NetworkGraph(recipe, places).evaluate()}
-    if model.paradigm in JUDGES:
-        return out
-    if whole.segment("a", 0) is not None and whole.segment("s", 1) is not None:
-        out["predict"] = NetworkGraph(recipe, places).predict()
-    out["denoise"] = NetworkGraph(recipe, places).denoise()
-    return out
+    return {name: getattr(NetworkGraph(recipe, places), name)() for name in graph_names(recipe)}
 
 
 @dataclass(frozen=True)
@@ -66,9 +57,9 @@ class Roots:
 class NetworkGraph:
     """Writes one graph."""
 
-    def __init__(self, recipe: Recipe, places: dict[str, TensorPlace]) -> None:
+    def __init__(self, recipe: Recipe, places: dict[str, TensorPlace], embedded: Path | None = None) -> None:
         self.recipe, self.model = recipe, recipe.model
-        self.g = GraphBuilder(places)
+        self.g = GraphBuilder(places, embedded)
         model = self.model
         self.whole = layout(model.paradigm, model.horizon, model.encoding, model.patch)
         self.places = PlacesGraph(self.g, model, self.whole)
@@ -91,10 +82,13 @@ class NetworkGraph:
         else:
             outputs["moves"] = (g.reshape(heads.logits(hidden, _first_move), -1, self._vocabulary(near)), FLOAT)
             if self.model.root_value:
-                root = g.slice(hidden, 0, near.given_places, 1)
-                mean = g.op("ReduceMean", root, g.constant(np.array([1])), keepdims=0)
-                outputs["value"] = (g.linear(mean, "root_value.out"), FLOAT)
+                outputs["value"] = (self._root_value(hidden, near), FLOAT)
         return g.model({"given": (INT64, ["roots", near.given_variables])}, outputs)
+
+    def _root_value(self, hidden: str, near: Layout) -> str:
+        g = self.g
+        mean = g.op("ReduceMean", g.slice(hidden, 0, near.given_places, 1), g.constant(np.array([1])), keepdims=0)
+        return g.linear(mean, "root_value.out")
 
     def _one_pass(self, record: RecordGraph, near: Layout, outputs: Outputs) -> str:
         """Root and future together, the root blind to the future: each weight is read once."""
@@ -178,6 +172,26 @@ class NetworkGraph:
             outputs[group.type] = (heads.logits(hidden, _of_type(group.type)), FLOAT)
         return g.model(inputs, outputs)
 
+    def step(self) -> onnx.ModelProto:
+        g, whole = self.g, self.whole
+        record = RecordGraph(g, whole, "tokens")
+        roots = None
+        if self.prefix:
+            width, given = self.model.trunk.width, g.slice("tokens", 0, whole.given_variables, 1)
+            x = g.reshape(self.places.root(given, whole), -1, width)
+            rows, past = self.trunk(Places(x, whole.given_places))
+            roots = Roots(g.reshape(rows, -1, whole.given_places, width), past)
+        hidden = self._hidden(record, roots)
+        heads = HeadsGraph(g, self.model, self.places, record)
+        outputs: Outputs = {}
+        shapes: dict[str, list[Any]] = {"root_value": ["batch", 128]}
+        for group in whole.groups:
+            outputs[output_name(group)] = (heads.logits(hidden, _of_type(group.type)), FLOAT)
+            shapes[output_name(group)] = ["batch", len(group.variables), group.size]
+        if self.model.root_value:
+            outputs["root_value"] = (self._root_value(hidden, whole), FLOAT)
+        return g.model({"tokens": (INT64, ["batch", whole.variables])}, outputs, shapes)
+
     def _root_inputs(self, inputs: Inputs, near: Layout, rows: str | None) -> Roots | None:
         """The inputs that hold the roots; `rows` picks one of them for each record."""
         if not self.prefix:
@@ -219,6 +233,11 @@ class NetworkGraph:
         action = near.segment("a", 0)
         assert action is not None
         return int(near.sizes[action.start])
+
+
+def output_name(group: Group) -> str:
+    """The name of a type's logits in the file for other programs."""
+    return group.type.replace(" ", "_")
 
 
 def _first_move(one: Layout) -> Group | None:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from diffusearch.graphs.builder import GraphBuilder
+from diffusearch.graphs.builder import INT64, GraphBuilder
 from diffusearch.model.rows import UNKNOWN, slots_of_moves
+from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout
 
 NOTHING = -1  # a token that no vocabulary has: nothing is copied
@@ -83,7 +84,9 @@ class RecordGraph:
     def copies(self) -> Copied:
         """What the future states can copy, all of them side by side: [batch, states x slots] each."""
         g, layout = self.g, self.layout
-        parts: dict[str, list[str]] = {name: [] for name in ("stays", "arrives", "marks", "source", "target")}
+        parts: dict[str, list[str]] = {
+            name: [] for name in ("stays", "arrives", "marks", "source", "target", "visible")
+        }
         promotes = g.constant(slots_of_moves(layout)[2])
         slots = g.constant(np.arange(self.slots)[None])
         on_board = g.constant((np.arange(self.slots) < 64)[None])
@@ -93,7 +96,8 @@ class RecordGraph:
             zeros = g.op("Mul", stays, g.constant(0, np.int64))
             parts["stays"].append(stays)
             if move is None:
-                for name, fill in (("arrives", NOTHING), ("marks", 0), ("source", self.slots), ("target", self.slots)):
+                fills = {"arrives": NOTHING, "marks": 0, "source": self.slots, "target": self.slots, "visible": 1}
+                for name, fill in fills.items():
                     parts[name].append(g.add(zeros, g.constant(fill, np.int64)))
                 continue
             played = self.variable(move.start)
@@ -104,13 +108,16 @@ class RecordGraph:
             parts["marks"].append(g.op("Where", g.op("Equal", slots, reached), g.constant(2, np.int64), marks))
             parts["source"].append(g.add(zeros, left))
             parts["target"].append(g.add(zeros, reached))
+            seen = g.op("Less", played, g.constant(moves.VOCABULARY, np.int64))
+            parts["visible"].append(g.add(zeros, g.op("Cast", seen, to=INT64)))
         return Copied(**{name: g.concat(values, 1) for name, values in parts.items()})
 
 
 class Copied:
     """What the future states of a record can copy (model/residual_state.py)."""
 
-    def __init__(self, stays: str, arrives: str, marks: str, source: str, target: str) -> None:
+    def __init__(self, stays: str, arrives: str, marks: str, source: str, target: str, visible: str) -> None:
         self.stays, self.arrives = stays, arrives  # the token if nothing moved, and the piece that the move puts down
         self.marks = marks  # 0 another square, 1 the move's source, 2 its target
         self.source, self.target = source, target  # the slots of the move's squares
+        self.visible = visible  # 1 where the move that leads to the state is visible, else 0

@@ -36,10 +36,12 @@ class TrunkGraph:
         """
         g, rows = self.g, x.rows
         mask = None
-        if blind:
+        if blind or self.config.attention == "causal":
             assert isinstance(x.count, int)
             grid = np.zeros((x.count, x.count), dtype=np.float32)
             grid[:blind, blind:] = _FORBIDDEN
+            if self.config.attention == "causal":
+                grid[np.triu_indices(x.count, 1)] = _FORBIDDEN
             mask = g.constant(grid)
         present: list[str] = []
         for index in range(self.config.layers):

@@ -21,6 +21,11 @@ class TensorPlace:
     offset: int  # bytes from the start of the file
     length: int  # bytes
 
+    def read(self, path: Path) -> bytes:
+        with path.open("rb") as file:
+            file.seek(self.offset)
+            return file.read(self.length)
+
 
 _SIZES = {"F16": 2, "BF16": 2, "F32": 4}
 

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
-import torch
-from torch import Tensor
 
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import Bools, Decoding, Floats, Ints
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.tokens.layout import Layout
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.floating[Any]]
 
 
 class RootContext(Protocol):
@@ -47,8 +41,8 @@ class DraftArrays(NamedTuple):
     root_odds: Floats  # [n] log odds of the root's mover
     odds: Floats  # [n, K, nodes] log odds of the root's mover
     log_shares: Floats  # [n, K, nodes] log probability of the move that leads to the node
-    exists: npt.NDArray[np.bool_]  # [n, K, nodes] drafted and a valid position
-    over: npt.NDArray[np.bool_]  # [n, K, nodes] the game is over there
+    exists: Bools  # [n, K, nodes] drafted and a valid position
+    over: Bools  # [n, K, nodes] the game is over there
 
 
 class DraftReading(NamedTuple):
@@ -64,6 +58,9 @@ class Backend(Protocol):
     """The network of one run."""
 
     name: str  # "torch" or "onnx"
+
+    def refusal(self, decoding: Decoding, horizon: int) -> str | None:
+        """Why records of a horizon cannot be denoised so; None if they can."""
 
     def look(self, given: Ints, layout: Layout, *, moves: bool = True) -> Look:
         """The first move's logits and the root's value of given variables [batch, given variables].
@@ -88,11 +85,11 @@ class Backend(Protocol):
 
     def sample(
         self,
-        given: Tensor,
+        given: Ints,
         layout: Layout,
         decoding: Decoding,
-        generator: torch.Generator,
-        allowed: Tensor | None,
+        generator: np.random.Generator,
+        allowed: Bools | None,
         film: bool,
     ) -> Sample:
         """Denoised records of given variables and allowed first moves [batch, moves]."""

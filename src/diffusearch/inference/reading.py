@@ -1,4 +1,4 @@
-"""Tensors -> boards: denoised records become Imaginations, in the true colours of the game."""
+"""Arrays -> boards: denoised records become Imaginations, in the true colours of the game."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import chess
 import numpy as np
-import numpy.typing as npt
-import torch
-from torch import Tensor
 
+from diffusearch.diffusion.decoding import Floats, Ints, log_softmax
 from diffusearch.diffusion.sampling import Sample, SampleFrame
 from diffusearch.inference.imagination import Frame, Imagination, Ply, ply_of, result_of
 from diffusearch.inference.roots import Roots
@@ -18,8 +16,6 @@ from diffusearch.tokens.encodings import SWAP
 from diffusearch.tokens.layout import Layout
 from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES
-
-Ints = npt.NDArray[np.int64]
 
 _LETTERS = ".PNBRQKpnbrqk?"  # of piece codes, White's first; the last is the mask
 _SHOWN = 5  # first moves that a frame names
@@ -33,15 +29,15 @@ def read_sample(sample: Sample, roots: Roots, layout: Layout) -> list[Imaginatio
     assert sample.move_log_probabilities is not None
     assert sample.raw_move_logits is not None
     each = len(sample.tokens) // count  # samples of one root
-    best = sample.log_probability.view(count, each).argmax(1) + torch.arange(count) * each
-    shares = sample.move_log_probabilities[best].exp().double().numpy()
-    raw = sample.raw_move_logits[best].double().softmax(-1)
-    raw_best, raw_shares = raw.argmax(-1).tolist(), raw.numpy()
+    best: Ints = sample.log_probability.reshape(count, each).argmax(1) + np.arange(count) * each
+    shares = np.exp(sample.move_log_probabilities[best].astype(np.float64))
+    raw_shares = _softmax(sample.raw_move_logits[best])
+    raw_best = raw_shares.argmax(-1).tolist()
     values = _values(sample, best, layout)
     out = []
     columns = zip(best.tolist(), roots.boards, roots.moves, roots.tokens, strict=True)
     for row, (index, board, own, ids) in enumerate(columns):
-        tokens: Ints = sample.tokens[index].numpy()
+        tokens = sample.tokens[index]
         reader = Reader(layout, board)
         on_legal = shares[row, ids]
         on_legal /= max(on_legal.sum(), 1e-300)
@@ -65,15 +61,19 @@ def read_sample(sample: Sample, roots: Roots, layout: Layout) -> list[Imaginatio
     return out
 
 
-def _values(sample: Sample, best: Tensor, layout: Layout) -> Sequence[float | None]:
+def _values(sample: Sample, best: Ints, layout: Layout) -> Sequence[float | None]:
     """The roots' values, where the model knows them."""
     segment = layout.segment("v", 0)
     if segment is not None and not segment.given:
-        return [float(value) for value in BIN_VALUES[sample.tokens[best, segment.start].numpy()]]
+        return [float(value) for value in BIN_VALUES[sample.tokens[best, segment.start]]]
     if sample.value_logits is not None:
-        found: list[float] = (sample.value_logits[best].softmax(-1) @ torch.from_numpy(BIN_VALUES)).tolist()
+        found: list[float] = (_softmax(sample.value_logits[best]) @ BIN_VALUES).tolist()
         return found
     return [None] * len(best)
+
+
+def _softmax(logits: Floats) -> Floats:
+    return np.exp(log_softmax(logits.astype(np.float64)))
 
 
 class Reader:
@@ -137,8 +137,7 @@ class Reader:
 
     def frame(self, step: int, frame: SampleFrame, row: int) -> Frame:
         """One record of a batch after a step of denoising."""
-        ids: Ints = frame.tokens[row].numpy()
-        likelihood = frame.likelihood[row].numpy()
+        ids, likelihood = frame.tokens[row], frame.likelihood[row]
         shown: list[str | None] = []
         for ply in range(self.layout.horizon):
             segment = self.layout.segment("a", ply)
@@ -153,7 +152,7 @@ class Reader:
             self._likeliest(frame.move_log_probabilities, row),
         )
 
-    def _confidence(self, likelihood: npt.NDArray[np.float32], ply: int) -> tuple[float, ...]:
+    def _confidence(self, likelihood: Floats, ply: int) -> tuple[float, ...]:
         """The probability of each predicted square of a state, 64 numbers from a8."""
         segment = self.layout.segment("s", ply)
         assert segment is not None
@@ -163,10 +162,12 @@ class Reader:
             found = found[np.arange(64) ^ 56]
         return tuple(round(float(found[square ^ 56]), 3) for square in range(64))
 
-    def _likeliest(self, log_probabilities: Tensor | None, row: int) -> dict[str, float]:
+    def _likeliest(self, log_probabilities: Floats | None, row: int) -> dict[str, float]:
         """The likeliest first moves as they are predicted in this step, best first."""
         if log_probabilities is None:
             return {}
-        top = log_probabilities[row].exp().topk(_SHOWN)
-        ids = [int(moves.TURN[token]) if self.turned else token for token in top.indices.tolist()]
-        return {moves.id_uci(token): share for token, share in zip(ids, top.values.tolist(), strict=True) if share > 0}
+        shares = np.exp(log_probabilities[row])
+        top = np.argsort(-shares, kind="stable")[:_SHOWN]
+        ids = moves.TURN[top] if self.turned else top
+        told = zip(ids.tolist(), shares[top].tolist(), strict=True)
+        return {moves.id_uci(token): share for token, share in told if share > 0}

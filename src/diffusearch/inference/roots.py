@@ -1,4 +1,4 @@
-"""Boards -> tensors: the positions that a batch starts from, their tokens and their legal moves."""
+"""Boards -> arrays: the positions that a batch starts from, their tokens and their legal moves."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import Any
 import chess
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from diffusearch.tokens import moves, states
-from diffusearch.tokens.batch import tokenise
 from diffusearch.tokens.layout import Layout
-from diffusearch.tokens.moves import LEGAL_BYTES
+from diffusearch.tokens.record_tokens import Bools, Ints, record_tokens
 from diffusearch.tokens.values import UNKNOWN
 
 Allowed = Sequence[Sequence[chess.Move]]  # the moves that may be played on each board
@@ -36,7 +33,7 @@ class Roots:
         return cls(boards, legal, move_tokens(boards, legal, layout))
 
 
-def given_variables(boards: Sequence[chess.Board], layout: Layout) -> Tensor:
+def given_variables(boards: Sequence[chess.Board], layout: Layout) -> Ints:
     """The given variables [n, given variables] of positions."""
     count = len(boards)
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -46,9 +43,8 @@ def given_variables(boards: Sequence[chess.Board], layout: Layout) -> Tensor:
         "known": np.zeros(count, dtype=np.uint8),
         "black": np.array([not board.turn for board in boards]),
         "number": np.array([board.fullmove_number for board in boards], dtype=np.int64),
-        "legal": np.zeros((count, LEGAL_BYTES), dtype=np.uint8),
     }
-    return tokenise(arrays, layout.truncated(1)).tokens[:, : layout.given_variables]
+    return record_tokens(arrays, layout.truncated(1))[0][:, : layout.given_variables]
 
 
 def move_tokens(boards: Sequence[chess.Board], some: Allowed, layout: Layout) -> list[list[int]]:
@@ -57,10 +53,10 @@ def move_tokens(boards: Sequence[chess.Board], some: Allowed, layout: Layout) ->
     return [moves.move_ids(own, turned and not board.turn) for board, own in zip(boards, some, strict=True)]
 
 
-def token_mask(tokens: Sequence[Sequence[int]]) -> Tensor:
+def token_mask(tokens: Sequence[Sequence[int]]) -> Bools:
     """Lists of move tokens as bools [n, moves]; a position without moves allows NONE, "the game is over"."""
     mask = np.zeros((len(tokens), moves.VOCABULARY), dtype=bool)
     rows = np.repeat(np.arange(len(tokens)), [len(own) for own in tokens])
     mask[rows, [token for own in tokens for token in own]] = True
     mask[~mask.any(1), moves.NONE] = True
-    return torch.from_numpy(mask)
+    return mask

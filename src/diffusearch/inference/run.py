@@ -9,30 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import chess
 import numpy as np
-import torch
 
-from diffusearch.data.streams import sha256
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import Decoding, Floats
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.errors import UserError
-from diffusearch.inference.backend import Backend, Floats, RootContext
+from diffusearch.files import sha256
+from diffusearch.inference.backend import Backend, RootContext
+from diffusearch.inference.backends import open_backend
 from diffusearch.inference.evaluation import Evaluation, PredictedState
 from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.reading import Reader, read_sample
 from diffusearch.inference.roots import Allowed, Roots, given_variables, move_tokens, token_mask
-from diffusearch.inference.torch_backend import TorchBackend
-from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens import layout as layouts
 from diffusearch.tokens.layout import JUDGES, Layout
 from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES
-from diffusearch.training.checkpoint import load_denoiser
 from diffusearch.training.recipe import Recipe, load_recipe
 from diffusearch.weights import version_of
+
+if TYPE_CHECKING:
+    from diffusearch.inference.torch_backend import TorchBackend
+    from diffusearch.model.denoiser import Denoiser
 
 BATCH = 256  # positions, or states after their moves, in one network call
 
@@ -50,11 +51,9 @@ class Run:
     """A network with its recipe."""
 
     def __init__(
-        self, recipe: Recipe, network: Backend | Denoiser, fingerprint: str | None = None, version: str | None = None
+        self, recipe: Recipe, backend: Backend, fingerprint: str | None = None, version: str | None = None
     ) -> None:
-        """`network` is a back end, or a denoiser for that of torch."""
-        self.recipe = recipe
-        self.backend = TorchBackend(network, recipe.process) if isinstance(network, Denoiser) else network
+        self.recipe, self.backend = recipe, backend
         self.fingerprint = fingerprint  # sha256 of the weights' file
         self.version = version  # of packaged weights
         model = recipe.model
@@ -63,25 +62,30 @@ class Run:
     @property
     def net(self) -> Denoiser:
         """The network of the torch back end."""
-        if not isinstance(self.backend, TorchBackend):
-            raise UserError(f"the run {self.name!r} is computed by {self.backend.name}: choose backend=torch")
-        return self.backend.net
+        return self._torch("its network can be looked into").net
 
     @classmethod
-    def load(cls, path: str | Path) -> Run:
-        """Open a run folder; damaged or foreign files are refused with the reason."""
+    def load(cls, path: str | Path, backend: str = "auto") -> Run:
+        """Open a run folder; damaged or foreign files are refused with the reason. `backend`: auto, onnx or torch."""
         folder = Path(path)
         if not (folder / "recipe.toml").is_file():
             raise UserError(f"{folder} is no run folder: give the folder that `diffusearch train` wrote")
         recipe = load_recipe(folder / "recipe.toml")
         file = folder / "weights.safetensors"
-        return cls(recipe, load_denoiser(recipe.model, file), sha256(file), version_of(folder))
+        if not file.is_file():
+            raise UserError(f"{file} is not there: train first with `diffusearch train`")
+        fingerprint = sha256(file)
+        return cls(recipe, open_backend(backend, folder, recipe, fingerprint), fingerprint, version_of(folder))
 
     def quantised(self) -> Run:
         """The same run with 8-bit weights in its trunk: faster on a CPU, not exact."""
-        if not isinstance(self.backend, TorchBackend):
-            raise UserError(f"8-bit weights are torch's, and the run {self.name!r} is computed by {self.backend.name}")
-        return Run(self.recipe, self.backend.quantised(), self.fingerprint, self.version)
+        return Run(self.recipe, self._torch("it has 8-bit weights").quantised(), self.fingerprint, self.version)
+
+    def _torch(self, what: str) -> TorchBackend:
+        """The back end of torch, where there is `what`."""
+        if self.backend.name != "torch":
+            raise UserError(f"the run {self.name!r} is computed by {self.backend.name}; {what} with backend=torch")
+        return cast("TorchBackend", self.backend)
 
     @property
     def name(self) -> str:
@@ -144,7 +148,7 @@ class Run:
         layout = self.trained_layout()
         for start, part in _parts(boards):
             given = given_variables(part, layout)
-            look = self.backend.look(given.numpy(), layout, moves=priors)
+            look = self.backend.look(given, layout, moves=priors)
             values = [None] * len(part) if look.value_logits is None else _expected(look.value_logits)
             contexts = [EvaluationContext(self, look.context, row) for row in range(len(part))]
             if not priors:
@@ -206,7 +210,7 @@ class Run:
         for start in range(0, len(new), BATCH):
             rows = new[start : start + BATCH]
             given = given_variables([boards[row] for row in rows], layout)
-            roots = self.backend.read_roots(given.numpy(), layout)
+            roots = self.backend.read_roots(given, layout)
             for place, row in enumerate(rows):
                 out[row] = EvaluationContext(self, roots, place)
         return [context for context in out if context is not None]
@@ -223,8 +227,8 @@ class Run:
             part = questions[start : start + BATCH]
             given = given_variables([board for _, board, _ in part], self.layout)
             asked = move_tokens([board for _, board, _ in part], [[move] for _, _, move in part], self.layout)
-            given[:, action.start] = torch.tensor(asked)[:, 0]
-            logits = self.backend.action_values(given.numpy(), self.layout)
+            given[:, action.start] = np.array(asked)[:, 0]
+            logits = self.backend.action_values(given, self.layout)
             for (row, _, move), value in zip(part, _expected(logits), strict=True):
                 out[row][move] = value
         return out
@@ -233,7 +237,7 @@ class Run:
         self,
         boards: Sequence[chess.Board],
         decoding: Decoding | None = None,
-        generator: torch.Generator | None = None,
+        generator: np.random.Generator | None = None,
         legal: Allowed | None = None,
         horizon: int | None = None,
         *,
@@ -245,7 +249,7 @@ class Run:
         `horizon` asks for another length of the future than the model's; `film` records every step.
         """
         decoding = decoding or self.recipe.decoding
-        generator = generator or torch.Generator().manual_seed(0)
+        generator = generator or np.random.default_rng(0)
         layout = self.asked_layout(decoding, horizon)
         out: list[Imagination] = []
         size = max(1, BATCH // decoding.imaginations)
@@ -288,7 +292,7 @@ class Run:
         roots: Roots,
         decoding: Decoding,
         layout: Layout,
-        generator: torch.Generator,
+        generator: np.random.Generator,
         narrowed: Allowed | None,
         film: bool,
     ) -> Sample:
@@ -299,8 +303,15 @@ class Run:
         allowed = token_mask(roots.tokens if narrowed is None else move_tokens(roots.boards, narrowed, layout))
         times = decoding.imaginations
         if times > 1:
-            given, allowed = given.repeat_interleave(times, 0), allowed.repeat_interleave(times, 0)
+            given, allowed = given.repeat(times, 0), allowed.repeat(times, 0)
         return self.backend.sample(given, layout, decoding, generator, allowed, film)
+
+
+def torch_run(recipe: Recipe, net: Denoiser) -> Run:
+    """A run whose network is at hand, not in a file."""
+    from diffusearch.inference.torch_backend import TorchBackend
+
+    return Run(recipe, TorchBackend(net, recipe.process))
 
 
 def _expected(logits: Floats) -> list[float]:

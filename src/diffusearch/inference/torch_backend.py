@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from diffusearch.diffusion.absorbing import Absorbing
 from diffusearch.diffusion.autoregressive import Autoregressive
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import Bools, Decoding, Floats, Ints
 from diffusearch.diffusion.process import Process, make_process
 from diffusearch.diffusion.sampling import Sample
-from diffusearch.inference.backend import DraftArrays, DraftReading, Floats, Ints, Look, RootContext
+from diffusearch.inference.backend import DraftArrays, DraftReading, Look, RootContext
 from diffusearch.model.denoiser import Denoiser, Root
 from diffusearch.model.heads.drafts import Drafts
 from diffusearch.model.int8 import int8
@@ -43,6 +44,9 @@ class TorchBackend:
         self.settings = process
         self.process: Process = make_process(process.kind, process.timesteps)
 
+    def refusal(self, decoding: Decoding, horizon: int) -> str | None:
+        return None
+
     def quantised(self) -> TorchBackend:
         """The same with 8-bit weights in the trunk."""
         return TorchBackend(int8(self.net), self.settings)
@@ -53,8 +57,8 @@ class TorchBackend:
         if not isinstance(self.process, Absorbing | Autoregressive):
             # These processes have no mask: their first step starts from pure noise.
             one = Decoding(steps=1, legal=False)
-            sample = self.process.sample(net, known, layout, one, torch.Generator().manual_seed(0))
-            return Look(_optional(sample.raw_move_logits), _optional(sample.value_logits), TorchContext(given, None))
+            sample = self.process.sample(net, given, layout, one, np.random.default_rng(0))
+            return Look(sample.raw_move_logits, sample.value_logits, TorchContext(given, None))
         x, root = masked(known, layout), None
         if net.prefix:
             root = net.read_root(x, layout)
@@ -114,11 +118,11 @@ class TorchBackend:
 
     def sample(
         self,
-        given: Tensor,
+        given: Ints,
         layout: Layout,
         decoding: Decoding,
-        generator: torch.Generator,
-        allowed: Tensor | None,
+        generator: np.random.Generator,
+        allowed: Bools | None,
         film: bool,
     ) -> Sample:
         return self.process.sample(self.net, given, layout, decoding, generator, allowed, film)

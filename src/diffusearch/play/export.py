@@ -1,4 +1,4 @@
-"""The denoiser as an ONNX file, for other runtimes and languages: tokens in, logits of every variable out.
+"""The network as ONNX: graphs for play beside the weights, or the denoiser as one file for other programs.
 
 One call of the file is one denoising step; the loop around it (which variables are fixed when) stays with the caller.
 What a caller must know is written into the file's metadata as JSON under `diffusearch`: the type of each variable, its
@@ -8,54 +8,44 @@ vocabulary (whose size is also its mask token), how many variables are given, an
 from __future__ import annotations
 
 import json
-import logging
-import random
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import chess
 import numpy as np
-import numpy.typing as npt
 import torch
-from torch import Tensor, nn
 
 from diffusearch.errors import UserError
+from diffusearch.extras import require
 from diffusearch.files import write_whole
+from diffusearch.inference.agreement import Agreement, agreement, noised_records, positions
 from diffusearch.inference.roots import given_variables
 from diffusearch.inference.run import Run
-from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.recipe import recipe_text
 
-TOLERANCE = 1e-3  # of logits; both sides compute in float32
+_BATCH = 32  # records in one call of the comparison
 
 
-class DenoisingStep(nn.Module):
-    """Tokens [batch, variables] -> logits [batch, variables of a type, vocabulary], one output for each type."""
+def export_graphs(folder: Path) -> list[Path]:
+    """Write the graphs of a run folder beside its weights."""
+    require("onnx", "export")
+    from diffusearch.graphs.files import write_graphs
 
-    def __init__(self, net: Denoiser) -> None:
-        super().__init__()
-        self.net = net
-
-    def forward(self, tokens: Tensor) -> tuple[Tensor, ...]:
-        layout = self.net.layout
-        # By way of the variables' vectors: sums of gathered rows are plain operators everywhere, bags are not.
-        hidden = self.net.hidden_of_vectors(self.net.embedding.vectors(tokens, layout), layout, tokens)
-        out = tuple(self.net.logits(hidden, layout, tokens=tokens).values())
-        return out if self.net.root_value is None else (*out, self.net.value_logits(hidden, layout))
+    return write_graphs(folder)
 
 
-def output_names(net: Denoiser) -> list[str]:
-    """The types in the order of the outputs; `root_value` last where the model has that head."""
-    names = [group.type.replace(" ", "_") for group in net.layout.groups]
-    return names if net.root_value is None else [*names, "root_value"]
+def check_graphs(folder: Path, count: int, seed: int = 1) -> Agreement:
+    """Compare the graphs of a run folder with torch."""
+    from diffusearch.inference.onnx_backend import OnnxBackend
+
+    graphs = Run.load(folder, "onnx").backend
+    assert isinstance(graphs, OnnxBackend)
+    return agreement(Run.load(folder, "torch"), graphs, count, seed)
 
 
 def about(run: Run) -> dict[str, Any]:
     """What the caller of the file must know."""
+    from diffusearch.graphs.network import output_name
+
     layout = run.layout
     return {
         "recipe": recipe_text(run.recipe),
@@ -67,112 +57,44 @@ def about(run: Run) -> dict[str, Any]:
         "given": layout.given_variables,
         "types": list(layout.types),
         "masks": layout.sizes.tolist(),
-        "outputs": {
-            name: group.variables.tolist() for name, group in zip(output_names(run.net), layout.groups, strict=False)
-        },
+        "outputs": {output_name(group): group.variables.tolist() for group in layout.groups},
     }
 
 
-def export_onnx(run: Run, path: Path) -> None:
-    """Write the denoiser of a run; the number of records in a batch is left open."""
-    try:
-        import onnx
-        import onnxscript  # noqa: F401 (torch's exporter needs it)
-    except ImportError as error:
-        raise UserError(f"{error.name} is not installed: pip install 'diffusearch[export]'") from error
-    example = (records(run, 3, seed=0),)
-    shapes = {"tokens": {0: torch.export.Dim("batch")}}
-    with _hushed(), torch.no_grad():
-        program = torch.onnx.export(
-            DenoisingStep(run.net).eval(),
-            example,
-            input_names=["tokens"],
-            output_names=output_names(run.net),
-            dynamic_shapes=shapes,
-            dynamo=True,
-            verbose=False,
-        )
-    if program is None:
-        raise RuntimeError("torch.onnx.export gave no program")
-    model = program.model_proto
+def export_onnx(run: Run, weights: Path, path: Path) -> None:
+    """Write the denoiser of a run with its weights; the number of records in a batch is left open."""
+    require("onnx", "export")
+    import onnx
+
+    from diffusearch.graphs.network import NetworkGraph
+    from diffusearch.graphs.weights_file import tensor_places
+
+    if run.recipe.process.kind == "gaussian":
+        raise UserError(f"the run {run.name!r} denoises vectors, not tokens: only runs of tokens can be exported")
+    model = NetworkGraph(run.recipe, tensor_places(weights), embedded=weights).step()
     onnx.helper.set_model_props(model, {"diffusearch": json.dumps(about(run))})
-    write_whole(path, model.SerializeToString())
+    write_whole(path, model.SerializeToString(deterministic=True))
 
 
-@contextmanager
-def _hushed() -> Iterator[None]:
-    """Without three remarks of torch's exporter on its own insides, which nobody here can act on."""
-
-    def wanted(record: logging.LogRecord) -> bool:
-        return "torchvision is not installed" not in record.msg  # no operator of it is in our networks
-
-    operators = logging.getLogger("torch.onnx._internal.exporter._registration")
-    operators.addFilter(wanted)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Attempted to insert a get_attr Node", UserWarning)
-            warnings.filterwarnings("ignore", r"`isinstance\(treespec, LeafSpec\)` is deprecated", FutureWarning)
-            yield
-    finally:
-        operators.removeFilter(wanted)
-
-
-def records(run: Run, count: int, seed: int) -> Tensor:
-    """Records [count, variables] of positions from random games, each noised to a different degree.
-
-    What is visible of their futures is drawn from the vocabularies: arithmetic is compared here, not chess.
-    """
-    lots, numbers = random.Random(seed), np.random.default_rng(seed)
-    layout = run.layout
-    given = given_variables([_position(lots) for _ in range(count)], layout).numpy()
-    sizes = layout.sizes[given.shape[1] :]
-    visible = numbers.random((count, len(sizes))) < np.linspace(0, 1, count)[:, None]  # the first is fully noised
-    future = np.where(visible, numbers.integers(0, sizes, (count, len(sizes))), sizes)
-    return torch.from_numpy(np.concatenate([given, future], axis=1))
-
-
-def _position(lots: random.Random) -> chess.Board:
-    board = chess.Board()
-    for _ in range(lots.randrange(80)):
-        board.push(lots.choice(list(board.legal_moves)))
-        if not any(board.legal_moves):
-            board.pop()
-            break
-    return board
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far the file and torch agree."""
-
-    positions: int
-    difference: float  # the largest one between two logits
-    same: float  # share of variables whose likeliest token is the same
-
-    @property
-    def good(self) -> bool:
-        return self.difference <= TOLERANCE
-
-
-def check_onnx(run: Run, path: Path, positions: int = 100, seed: int = 1) -> Agreement:
+def check_onnx(run: Run, path: Path, count: int = 100, seed: int = 1) -> Agreement:
     """Compare the file in onnxruntime with torch, in batches of different sizes."""
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise UserError(f"{error.name} is not installed: pip install 'diffusearch[export]'") from error
+    import onnxruntime
+
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    tokens = records(run, positions, seed)
+    tokens = noised_records(given_variables(positions(count, seed), run.layout), run.layout, seed)
     difference, same, total = 0.0, 0, 0
-    for part in torch.split(tokens, [1, *_sizes(positions - 1, 32)]):
-        found: list[npt.NDArray[np.float32]] = session.run(None, {"tokens": part.numpy()})
+    for part in np.split(tokens, [1, *range(1 + _BATCH, count, _BATCH)]):
+        if not len(part):
+            continue
+        found = session.run(None, {"tokens": part})
         with torch.inference_mode():
-            wanted = DenoisingStep(run.net)(part)
+            x = torch.from_numpy(part)
+            hidden = run.net.hidden(x, run.layout)
+            wanted = list(run.net.logits(hidden, run.layout, tokens=x).values())
+            if run.net.root_value is not None:
+                wanted.append(run.net.value_logits(hidden, run.layout))
         for theirs, ours in zip(found, wanted, strict=True):
             difference = max(difference, float(np.abs(theirs - ours.numpy()).max()))
             same += int((theirs.argmax(-1) == ours.numpy().argmax(-1)).sum())
             total += int(np.prod(theirs.shape[:-1]))
-    return Agreement(positions, difference, same / total)
-
-
-def _sizes(count: int, at_most: int) -> list[int]:
-    return [min(at_most, count - start) for start in range(0, count, at_most)]
+    return Agreement(count, difference, same / total)

@@ -91,7 +91,7 @@ class UciProtocol:
 
 
 def build_agent(text: str) -> Agent:
-    """The agent of a text; imported here, because agents bring torch and `uciok` should not wait for it."""
+    """The agent of a text; imported here, because agents bring a network and `uciok` should not wait for it."""
     from diffusearch.agents.build import agent
 
     return agent(text)

@@ -22,6 +22,7 @@ import chess
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.agents.strength import Strength
 from diffusearch.errors import UserError
+from diffusearch.inference.threads import use_threads
 from diffusearch.play.clock import Lag, Speed
 from diffusearch.play.fallback_move import ExpectedLine, fallback_move
 from diffusearch.play.pending_go import Answers, PendingGo
@@ -175,9 +176,8 @@ class ThinkingEngine:
         if self._agent is not None:
             self._agent.close()
             self._agent = None
+        use_threads(key[1])
         agent = self._build(key[0])
-        if "torch" in sys.modules:  # an agent without a network needs none; the setting belongs to this thread
-            sys.modules["torch"].set_num_threads(key[1])
         # Twice: the first call pays for lazy initialisation, the second tells the speed.
         agent.play(chess.Board(), FIRST_LOOK)
         began = time.monotonic()

@@ -69,6 +69,7 @@ TABLE = (
     UciOption("Strength", 100, 0, 100),  # below 100 fewer steps and random choice; not a rating
     UciOption("Seed", 0, 0, 2**31 - 1),  # of random choices; 0 = another one in every game
     UciOption("MultiPV", 1, 1, 64),
+    UciOption("Backend", "auto", words=("auto", "onnx", "torch")),  # who computes the network; auto = onnx with graphs
     UciOption("Threads", 1, 1, 256),
     UciOption("Move Overhead", 50, 0, 5000),  # milliseconds
     UciOption("Ponder", False),  # tells the GUI that `go ponder` is understood; changes nothing here
@@ -131,6 +132,7 @@ class UciOptions:
             "k": str(self.number("Imaginations") or ""),
             "order": "" if self.text("Order") == "auto" else self.text("Order"),
             "temperature": f"{self.number('Temperature') / 100:g}" if self.number("Temperature") else "",
+            "backend": "" if self.text("Backend") == "auto" else self.text("Backend"),
             "strength": "" if self.number("Strength") == 100 else str(self.number("Strength")),
             "seed": str(self.number("Seed") or self._seed),
         }  # empty = as the agent itself says

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from diffusearch.tokens import moves
 from diffusearch.tokens.layout import Layout
+from diffusearch.tokens.record_tokens import masked_record, record_tokens
 from diffusearch.tokens.values import UNKNOWN
 
 
@@ -37,33 +38,12 @@ class Batch:
 def tokenise(arrays: dict[str, npt.NDArray[Any]], layout: Layout) -> Batch:
     """The tokens of records in a layout, whose horizon may be shorter than the records'."""
     black, encoding = arrays["black"], layout.encoding
-    count = len(black)
-    action = arrays["moves"].astype(np.int64)
-    if not encoding.turned:
-        action = np.where(black[:, None], moves.TURN[action], action)
-    played = np.cumsum(arrays["moves"] != moves.NONE, axis=1)  # [n, h] plies played after a_i
-    tokens = np.zeros((count, layout.variables), dtype=np.int64)
-    known = np.zeros((count, layout.variables), dtype=bool)
-    for segment in layout.segments:
-        ply, start = segment.ply, segment.start
-        if segment.kind == "s":
-            plies = played[:, ply - 1] if ply else np.zeros(count, dtype=np.int64)
-            numbers = arrays["number"].astype(np.int64) + (plies + black) // 2
-            end = start + len(encoding.slots)
-            tokens[:, start:end] = encoding.encode(arrays["states"][:, ply], black, numbers)
-            known[:, start:end] = (arrays["known"] >= ply)[:, None]
-        elif segment.kind == "a":
-            tokens[:, start] = action[:, ply]
-            known[:, start] = arrays["known"] > ply
-        else:
-            value = arrays["values"][:, ply].astype(np.int64)
-            tokens[:, start] = np.where(value == UNKNOWN, 0, value)
-            known[:, start] = value != UNKNOWN
+    tokens, known = record_tokens(arrays, layout)
     legal = np.unpackbits(arrays["legal"], axis=1, bitorder="little")[:, : moves.VOCABULARY].astype(bool)
     if not encoding.turned:
         legal = np.where(black[:, None], legal[:, moves.TURN], legal)
     value = arrays["values"][:, 0].astype(np.int64)
-    scored = arrays.get("scored_moves", np.zeros((count, 0))).astype(np.int64)
+    scored = arrays.get("scored_moves", np.zeros((len(black), 0))).astype(np.int64)
     if not encoding.turned:
         scored = np.where(black[:, None], moves.TURN[scored], scored)
     return Batch(
@@ -71,13 +51,12 @@ def tokenise(arrays: dict[str, npt.NDArray[Any]], layout: Layout) -> Batch:
         torch.from_numpy(known),
         torch.from_numpy(legal),
         torch.from_numpy(np.where(value == UNKNOWN, -1, value)),
-        torch.from_numpy(arrays.get("random_move", np.zeros(count, dtype=bool))),
+        torch.from_numpy(arrays.get("random_move", np.zeros(len(black), dtype=bool))),
         torch.from_numpy(scored),
-        torch.from_numpy(arrays.get("scored_wins", np.zeros((count, 0))).astype(np.float32)),
+        torch.from_numpy(arrays.get("scored_wins", np.zeros((len(black), 0))).astype(np.float32)),
     )
 
 
 def masked(given: Tensor, layout: Layout) -> Tensor:
     """Given variables [n, given variables], all others masked: [n, variables]."""
-    masks = torch.from_numpy(layout.sizes[layout.given_variables :]).expand(len(given), -1)
-    return torch.cat([given, masks], dim=1)
+    return torch.from_numpy(masked_record(given.numpy(), layout))

@@ -35,7 +35,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 def open_drafts(recipe: Recipe) -> tuple[list[DraftRecords], DraftRecords | None]:
     """The draft records of a recipe, all made by the run that it starts from, and those of the first for validation."""
-    from diffusearch.data.streams import sha256
+    from diffusearch.files import sha256
 
     if not recipe.model.draft_reader or not recipe.start:
         raise UserError("drafts train a draft reader: set model.draft_reader = true and start = the run that drafted")

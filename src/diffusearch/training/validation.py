@@ -70,15 +70,17 @@ def _measure(training: Training, batch: Batch, decode: bool) -> Tally:
     once = _sample(training, batch, layout.truncated(min(training.recipe.trained_horizons)), Decoding(steps=1))
     assert once.raw_move_logits is not None
     assert once.move_log_probabilities is not None
-    raw = once.raw_move_logits.argmax(-1, keepdim=True)
+    raw = torch.from_numpy(once.raw_move_logits.argmax(-1))[:, None]
+    log_probabilities = torch.from_numpy(once.move_log_probabilities)
     everyone = torch.ones_like(known)
     out: Tally = {
-        "accuracy": (once.tokens[:, action.start] == target, known),
+        "accuracy": (torch.from_numpy(once.tokens[:, action.start]) == target, known),
         "raw legal": (batch.legal.gather(1, raw).squeeze(1), everyone),
-        "action loss": (-once.move_log_probabilities.gather(1, target[:, None]).squeeze(1), known),
+        "action loss": (-log_probabilities.gather(1, target[:, None]).squeeze(1), known),
     }
     if once.value_logits is not None:
-        out["value error"] = (_value_error(once.value_logits, batch.value.clamp(min=0)), batch.value >= 0)
+        error = _value_error(torch.from_numpy(once.value_logits), batch.value.clamp(min=0))
+        out["value error"] = (error, batch.value >= 0)
     if decode and layout.predicted > 1:
         tokens = _likeliest(_sample(training, batch, layout, training.recipe.decoding), len(target))
         hit = tokens[:, action.start] == target
@@ -94,17 +96,15 @@ def _measure(training: Training, batch: Batch, decode: bool) -> Tally:
 def _sample(training: Training, batch: Batch, layout: Layout, decoding: Decoding) -> Sample:
     """Denoised records, `decoding.imaginations` next to each other for each record."""
     times = decoding.imaginations
-    given = batch.tokens[:, : layout.given_variables].repeat_interleave(times, 0)
-    allowed = batch.legal.repeat_interleave(times, 0)
-    generator = torch.Generator().manual_seed(0)
-    return training.process.sample(training.net, given, layout, decoding, generator, allowed)
+    given = batch.tokens[:, : layout.given_variables].numpy().repeat(times, 0)
+    allowed = batch.legal.numpy().repeat(times, 0)
+    return training.process.sample(training.net, given, layout, decoding, np.random.default_rng(0), allowed)
 
 
 def _likeliest(sample: Sample, records: int) -> Tensor:
     """[records, variables]: of the samples of each record the one with the highest joint probability."""
-    best = sample.log_probability.view(records, -1).argmax(1, keepdim=True)[..., None]
-    tokens = sample.tokens.view(records, -1, sample.tokens.shape[1])
-    return tokens.gather(1, best.expand(-1, -1, tokens.shape[2])).squeeze(1)
+    best = sample.log_probability.reshape(records, -1).argmax(1)
+    return torch.from_numpy(sample.tokens.reshape(records, -1, sample.tokens.shape[1])[np.arange(records), best])
 
 
 def _value(training: Training, batch: Batch) -> Tally:

@@ -123,8 +123,10 @@ def test_autoregressive_decoding_reads_the_same_features(make_net: Callable[...,
     given = torch.from_numpy(states.board_row(chess.Board(), chess.WHITE)[None].astype(np.int64))
     record = torch.cat([given, torch.tensor([[len(moves.MOVES) + 1]])], dim=1)
     process, decoding = make_process("autoregressive", 1), Decoding(legal=False)
-    sample = process.sample(net, given, net.layout, decoding, torch.Generator())
+    sample = process.sample(net, given.numpy(), net.layout, decoding, np.random.default_rng(0))
     assert sample.raw_move_logits is not None
     with torch.inference_mode():
         wanted = net(record)["action"][0, 0]
-    assert torch.allclose(sample.raw_move_logits[0], wanted, rtol=1e-4, atol=1e-5 * float(wanted.abs().max()))
+    assert torch.allclose(
+        torch.from_numpy(sample.raw_move_logits[0]), wanted, rtol=1e-4, atol=1e-5 * float(wanted.abs().max())
+    )

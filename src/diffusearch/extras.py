@@ -1,0 +1,33 @@
+"""Which extra of the package brings a module that playing does not need."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from diffusearch.errors import UserError
+
+EXTRAS = {
+    "matplotlib": "figures",
+    "onnx": "export",
+    "onnxruntime": "",  # of the package itself
+    "pyarrow": "train",
+    "ray": "cluster",
+    "safetensors": "train",
+    "tensorboard": "tensorboard",
+    "torch": "train",
+}
+
+
+def missing(module: str, what: str = "this") -> UserError | None:
+    """The error for a module that is not installed; None if no extra brings it."""
+    top = module.partition(".")[0]
+    if top not in EXTRAS:
+        return None
+    extra = f"diffusearch[{EXTRAS[top]}]" if EXTRAS[top] else "diffusearch"
+    return UserError(f"{what} needs {top}, which is not installed: pip install '{extra}'")
+
+
+def require(module: str, what: str) -> None:
+    """Raise the error if the module is not installed; `what` needs it."""
+    if find_spec(module) is None and (error := missing(module, what)):
+        raise error

@@ -1,0 +1,175 @@
+"""The back end of onnxruntime: the graphs that lie beside the weights, computed without torch.
+
+evaluate   roots -> first moves, values, and the context that the other two need
+predict    moves at roots -> the states after them
+denoise    partly noised records -> logits of their variables
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from diffusearch.diffusion.decoding import Bools, Decoding, Floats, Ints
+from diffusearch.diffusion.sampling import Progress, Sample, denoise
+from diffusearch.errors import UserError
+from diffusearch.graphs.about import KEY, check_facts, facts, graph_file, graph_names
+from diffusearch.inference.backend import DraftArrays, DraftReading, Look, RootContext
+from diffusearch.inference.threads import threads
+from diffusearch.tokens import layout as layouts
+from diffusearch.tokens.layout import Group, Layout
+from diffusearch.tokens.record_tokens import masked_record
+from diffusearch.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+
+@dataclass(frozen=True)
+class OnnxContext:
+    """Roots with their hidden states, keys and values under prefix attention."""
+
+    given: Ints
+    hidden: Floats | None
+    past: Floats | None  # [2 x layers, batch, heads, given places, head width]
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """As the graphs take it, without the roots themselves."""
+        return {} if self.hidden is None else {"hidden": self.hidden, "past": self.past}
+
+
+class OnnxBackend:
+    """The graphs of a run folder; each is opened when it is needed first."""
+
+    name = "onnx"
+
+    def __init__(self, folder: Path, recipe: Recipe, fingerprint: str) -> None:
+        """`fingerprint` is the SHA-256 of the weights' file."""
+        self.folder, self.recipe = folder, recipe
+        model = recipe.model
+        whole = layouts.layout(model.paradigm, model.horizon, model.encoding, model.patch)
+        self.near = whole.truncated(min(recipe.trained_horizons))  # what `evaluate` looks at
+        self.facts = facts(recipe, fingerprint)
+        for name in graph_names(recipe):
+            if not graph_file(folder, name).is_file():
+                raise UserError(
+                    f"{graph_file(folder, name)} is not there: make the graphs with `diffusearch export --graphs`, "
+                    "or choose backend=torch"
+                )
+        self._sessions: dict[str, tuple[int, InferenceSession]] = {}  # with the threads of each
+        self._session("evaluate")  # what is wrong with the files shows now
+
+    def refusal(self, decoding: Decoding, horizon: int) -> str | None:
+        if decoding.cache:
+            return "cache reuses keys and values, which only torch does"
+        if horizon > self.recipe.model.horizon:
+            return f"the graphs end at horizon {self.recipe.model.horizon}, and {horizon} was asked for"
+        return None
+
+    def look(self, given: Ints, layout: Layout, *, moves: bool = True) -> Look:
+        found = self._call("evaluate", {"given": given})
+        context = OnnxContext(given, found.get("hidden"), found.get("past"))
+        return Look(found.get("moves") if moves else None, found.get("value"), context)
+
+    def read_roots(self, given: Ints, layout: Layout) -> RootContext:
+        return self.look(given, layout).context
+
+    def next_states(self, context: RootContext, rows: Ints, moves: Ints, layout: Layout) -> tuple[Ints, Floats]:
+        assert isinstance(context, OnnxContext)
+        action, state = layout.segment("a", 0), layout.segment("s", 1)
+        assert action is not None
+        assert state is not None
+        found = self._call("predict", {"given": context.given, "rows": rows, "moves": moves} | context.inputs)
+        x = masked_record(context.given[rows], layout)
+        x[:, action.start] = moves
+        x[:, state.start : state.start + len(layout.encoding.slots)] = found["states"]
+        return x, found["log_probability"].astype(np.float64)
+
+    def action_values(self, given: Ints, layout: Layout) -> Floats:
+        values: Floats = self._call("evaluate", {"given": given})["value"]
+        return values
+
+    def read_drafts(self, drafts: DraftArrays) -> DraftReading:
+        raise UserError(f"the run {self.recipe.name!r} has no graph that reads drafts: choose backend=torch")
+
+    def sample(
+        self,
+        given: Ints,
+        layout: Layout,
+        decoding: Decoding,
+        generator: np.random.Generator,
+        allowed: Bools | None,
+        film: bool,
+    ) -> Sample:
+        if reason := self.refusal(decoding, layout.horizon):
+            raise UserError(f"{reason}: choose backend=torch")
+        process = self.recipe.process
+        timesteps = 1 if process.kind == "direct" else process.timesteps
+        network = OnnxNetwork(self, self.look(given, layout))
+        return denoise(network, given, layout, decoding, timesteps, generator, allowed, film=film)
+
+    def _call(self, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The outputs of a graph by name."""
+        session = self._session(name)
+        names = [output.name for output in session.get_outputs()]
+        return dict(zip(names, session.run(names, inputs), strict=True))
+
+    def _session(self, name: str) -> InferenceSession:
+        count = threads()
+        if name not in self._sessions or self._sessions[name][0] != count:
+            self._sessions[name] = count, open_graph(graph_file(self.folder, name), self.facts, count)
+        return self._sessions[name][1]
+
+
+class OnnxNetwork:
+    """The graphs while a batch of records is denoised."""
+
+    def __init__(self, backend: OnnxBackend, look: Look) -> None:
+        self.backend, self.look = backend, look
+        self.value_logits = look.value_logits
+
+    def logits(self, x: Ints, layout: Layout, groups: Sequence[Group], progress: Progress | None) -> dict[str, Floats]:
+        context = self.look.context
+        assert isinstance(context, OnnxContext)
+        if self._is_look(x, layout):
+            assert self.look.move_logits is not None
+            return {"action": self.look.move_logits[:, None]}
+        found = self.backend._call("denoise", {"record": x} | context.inputs)
+        return {group.type: found[group.type][:, self._rows(layout, group)] for group in groups}
+
+    def _is_look(self, x: Ints, layout: Layout) -> bool:
+        """Whether the records are roots with a masked first move and nothing else, which `evaluate` has seen."""
+        return layout is self.backend.near and layout.predicted == 1 and bool((x[:, -1] == layout.sizes[-1]).all())
+
+    @staticmethod
+    def _rows(layout: Layout, group: Group) -> Ints | slice:
+        """Where a group, or a part of one, stands among the outputs of its type."""
+        whole = next(one for one in layout.groups if one.type == group.type)
+        if len(whole.variables) == len(group.variables):
+            return slice(None)
+        return np.flatnonzero(np.isin(whole.variables, group.variables))
+
+
+def open_graph(path: Path, wanted: str, count: int) -> InferenceSession:
+    """A graph in onnxruntime with `count` threads; damaged and foreign files are refused."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = count, 1
+    options.log_severity_level = 4  # errors come as exceptions
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting threads leave the processor
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own exceptions have no other class in common
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"{path} cannot be opened by onnxruntime {onnxruntime.__version__} ({reason}): install a newer one, make "
+            "the graphs anew with `diffusearch export --graphs`, or choose backend=torch"
+        ) from None
+    check_facts(session.get_modelmeta().custom_metadata_map.get(KEY), wanted, path)
+    return session
