@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from diffusearch.data import draft_records
-from diffusearch.data.streams import sha256
+from diffusearch.files import sha256
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.drafts import NODES
