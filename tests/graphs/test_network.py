@@ -45,6 +45,7 @@ def written(folder: Path, model: dict[str, Any], half: bool = False, **recipe: A
         COMPACT | {"trunk": {"positions": "rope"}, "head": "typed"},
         RESIDUAL | FEATURES,
         RESIDUAL | {"copy_gates": "after-move"},
+        RESIDUAL | {"draft_reader": True},
         COMPACT | {"paradigm": "s-a", "horizon": 1, "root_value": True} | FEATURES,
         COMPACT | {"paradigm": "s-avsav", "patch": 4},
         COMPACT | {"paradigm": "s-ass", "patch": 1},

@@ -24,7 +24,8 @@ def graph_names(recipe: Recipe) -> tuple[str, ...]:
         return ("evaluate",)
     whole = layout(model.paradigm, model.horizon, model.encoding, model.patch)
     predicts = whole.segment("a", 0) is not None and whole.segment("s", 1) is not None
-    return ("evaluate", "predict", "denoise") if predicts else ("evaluate", "denoise")
+    names = ("evaluate", "predict", "denoise") if predicts else ("evaluate", "denoise")
+    return (*names, "revise") if model.draft_reader else names
 
 
 def refusal(recipe: Recipe) -> str | None:
@@ -32,10 +33,7 @@ def refusal(recipe: Recipe) -> str | None:
     kind, model = recipe.process.kind, recipe.model
     if kind not in ("absorbing", "direct") or model.trunk.attention == "causal":
         return f"({kind}) has no mask to start from"
-    for name, told in (("self_conditioning", "self-conditioning"), ("draft_reader", "a draft reader")):
-        if getattr(model, name):
-            return f"has {told}, which no graph computes"
-    return None
+    return "has self-conditioning, which no graph computes" if model.self_conditioning else None
 
 
 def graph_file(folder: Path, name: str) -> Path:

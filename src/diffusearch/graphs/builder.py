@@ -22,6 +22,9 @@ IR_VERSION = 9
 WEIGHTS = "weights.safetensors"  # beside the graph
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
+Inputs = dict[str, tuple[int, list[Any]]]  # name -> type and shape
+Outputs = dict[str, tuple[str, int]]  # name -> value in the graph and type
+
 _KINDS = {"F16": TensorProto.FLOAT16, "BF16": TensorProto.BFLOAT16, "F32": FLOAT}
 _SMALL = (np.uint8, np.int8, np.uint16, np.int16, np.int32)
 

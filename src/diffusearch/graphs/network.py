@@ -1,7 +1,8 @@
-"""The graphs of a run: three for play, and one for other programs.
+"""The graphs of a run: up to four for play, and one for other programs.
 
 evaluate   roots -> logits of the first move and of the value, and what the other two need of the roots
 predict    roots and a move of each -> the likeliest states after the moves, and their log-probabilities
+revise     drafts -> scores of the drafted moves (where the model has a draft reader)
 denoise    partly noised records of any horizon up to the model's -> logits of all their variables
 step       the same for whole records alone, from nothing but their tokens; with the root's value
 
@@ -20,7 +21,8 @@ import numpy as np
 import onnx
 
 from diffusearch.graphs.about import graph_names
-from diffusearch.graphs.builder import FLOAT, INT64, GraphBuilder
+from diffusearch.graphs.builder import FLOAT, INT64, GraphBuilder, Inputs, Outputs
+from diffusearch.graphs.drafts import DraftsGraph
 from diffusearch.graphs.heads import HeadsGraph
 from diffusearch.graphs.places import PlacesGraph
 from diffusearch.graphs.record import RecordGraph
@@ -28,9 +30,6 @@ from diffusearch.graphs.trunk import Places, TrunkGraph
 from diffusearch.graphs.weights_file import TensorPlace
 from diffusearch.tokens.layout import JUDGES, Group, Layout, layout
 from diffusearch.training.recipe import Recipe
-
-Inputs = dict[str, tuple[int, list[Any]]]
-Outputs = dict[str, tuple[str, int]]
 
 
 def layout_of(recipe: Recipe, at_least: int = 1) -> Layout:
@@ -147,6 +146,9 @@ class NetworkGraph:
         columns = np.concatenate([part.variables for part, _ in found])
         states = g.gather(g.concat([tokens for _, tokens in found], 1), np.argsort(columns), axis=1)
         return g.model(inputs, {"states": (states, INT64), "log_probability": (g.add(*likelihood), FLOAT)})
+
+    def revise(self) -> onnx.ModelProto:
+        return DraftsGraph(self.g, layout_of(self.recipe), self.model.trunk.width).model()
 
     def denoise(self) -> onnx.ModelProto:
         g, whole = self.g, self.whole

@@ -12,9 +12,11 @@ import numpy as np
 
 from diffusearch.diffusion.decoding import Decoding, Floats, Ints
 from diffusearch.diffusion.torch_network import TorchNetwork
+from diffusearch.inference.backend import DraftArrays, RootContext
 from diffusearch.inference.onnx_backend import OnnxBackend, OnnxNetwork
 from diffusearch.inference.roots import Roots, given_variables
 from diffusearch.inference.run import Run
+from diffusearch.tokens.drafts import NODES
 from diffusearch.tokens.layout import JUDGES, Layout
 
 TOLERANCE = 1e-3  # of logits; both sides compute in float32
@@ -71,7 +73,8 @@ def noised_records(given: Ints, layout: Layout, seed: int) -> Ints:
 def agreement(run: Run, graphs: OnnxBackend, count: int, seed: int = 1) -> Agreement:
     """Compare a run in torch with its graphs: the first position alone, the others in batches.
 
-    Policies and values, the states after a move, and logits of noised records of every horizon.
+    Policies and values, the states after a move, what is read from drafts, and logits of noised records of every
+    horizon.
     """
     boards = positions(count, seed)
     difference, same, total = 0.0, 0, 0
@@ -82,6 +85,22 @@ def agreement(run: Run, graphs: OnnxBackend, count: int, seed: int = 1) -> Agree
             same += int((ours.argmax(-1) == theirs.argmax(-1)).sum())
             total += int(np.prod(ours.shape[:-1]))
     return Agreement(count, difference, same / total)
+
+
+def _random_drafts(context: RootContext, seed: int) -> DraftArrays:
+    """Three drafts of each root with drawn numbers; some nodes are missing, and in some the game is over."""
+    numbers = np.random.default_rng(seed)
+    assert context.hidden is not None
+    root = context.hidden.astype(np.float32)
+    nodes = (len(root), 3, NODES)
+
+    def drawn(*shape: int) -> Floats:
+        return numbers.normal(size=shape).astype(np.float32)
+
+    exists = numbers.random(nodes) < 0.8
+    over = numbers.random(nodes) < 0.1
+    hidden = drawn(*nodes, *root.shape[1:])
+    return DraftArrays(root, hidden, drawn(len(root)), drawn(*nodes), -np.abs(drawn(*nodes)), exists, over)
 
 
 def _outputs(run: Run, graphs: OnnxBackend, boards: list[chess.Board], seed: int) -> Iterator[tuple[Floats, Floats]]:
@@ -101,6 +120,12 @@ def _outputs(run: Run, graphs: OnnxBackend, boards: list[chess.Board], seed: int
         found, theirs_too = graphs.next_states(theirs.context, rows, moves, layout)
         yield np.ones((*states.shape, 1)), (states == found).astype(np.float64)[..., None]  # another token differs by 1
         yield likelihood[:, None], theirs_too[:, None]
+    if run.reads_drafts:
+        drafts = _random_drafts(ours.context, seed)
+        read, also_read = run.backend.read_drafts(drafts), graphs.read_drafts(drafts)
+        yield read.scale * read.scores, also_read.scale * also_read.scores
+        yield read.scale * read.rest[:, None], also_read.scale * also_read.rest[:, None]
+        yield read.wins, also_read.wins
     if run.paradigm not in JUDGES:
         for horizon in range(min(run.recipe.trained_horizons), run.horizon + 1):
             layout = run.layout.truncated(horizon)

@@ -2,6 +2,7 @@
 
 evaluate   roots -> first moves, values, and the context that the other two need
 predict    moves at roots -> the states after them
+revise     drafts -> scores of the drafted moves
 denoise    partly noised records -> logits of their variables
 """
 
@@ -95,7 +96,8 @@ class OnnxBackend:
         return values
 
     def read_drafts(self, drafts: DraftArrays) -> DraftReading:
-        raise UserError(f"the run {self.recipe.name!r} has no graph that reads drafts: choose backend=torch")
+        found = self._call("revise", drafts._asdict())
+        return DraftReading(found["scores"], found["rest"], float(found["scale"]), found["wins"])
 
     def sample(
         self,

@@ -73,3 +73,12 @@ def slots_of_moves(layout: Layout) -> tuple[Ints, Ints, Ints]:
     none = [len(layout.encoding.slots)] * (moves.VOCABULARY + 1 - len(moves.SOURCE))  # the game is over; the mask
     source, target = (np.array([*slot_of_square[squares], *none]) for squares in (moves.SOURCE, moves.TARGET))
     return source, target, np.pad(moves.PROMOTION, (0, len(none)))
+
+
+def turned_places(layout: Layout) -> list[int]:
+    """For each place of a state the place of the same squares in the frame of the other side (ranks mirrored)."""
+    if not layout.encoding.turned:
+        return list(range(layout.given_places))
+    squares = [{int(layout.encoding.squares[slot]) for slot in place if slot < 64} for place in layout.state_places]
+    mirrored = [{square ^ 56 for square in place} for place in squares]
+    return [squares.index(place) if place else index for index, place in enumerate(mirrored)]

@@ -15,8 +15,8 @@ from typing import Any
 
 from diffusearch.data.labelled import labelled_files, read_labelled
 from diffusearch.data.manifest import read_manifest
-from diffusearch.files import sha256
 from diffusearch.evaluation.record import data_hash
+from diffusearch.files import sha256
 from diffusearch.reproduce.labels import LabelSet, label_sets
 from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
 from diffusearch.training.recipe import Recipe

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from diffusearch.files import sha256
 from diffusearch.evaluation.json_lines import JsonLines
+from diffusearch.files import sha256
 from diffusearch.reproduce.digests import SHORT, content_digest, recipe_digest
 from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
 

@@ -25,12 +25,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from diffusearch.model.config import LEARNING_RATE_MULTIPLIER
-from diffusearch.tokens.drafts import BEFORE, DEPTH, LINES, NODES, PLIES
+from diffusearch.model.rows import turned_places
+from diffusearch.tokens.drafts import ABSENT, BEFORE, DEPTH, LINES, NODES, NUMBERS, PLIES, POOLED, QUERIES
 from diffusearch.tokens.layout import Layout
-
-_QUERIES, _POOLED = 4, 24  # attention queries of the pooling, and the width of what each collects
-_NUMBERS = 7  # of a node
-_ABSENT = 1e4  # log odds of a line that was not drafted: the minimum does not see it
 
 
 class Drafts(NamedTuple):
@@ -60,26 +57,26 @@ class DraftReader(nn.Module):
 
     def __init__(self, layout: Layout, width: int, dropout: float = 0.2) -> None:
         super().__init__()
-        places, pooled = layout.given_places, _QUERIES * _POOLED
+        places, pooled = layout.given_places, QUERIES * POOLED
         self.rule = nn.Parameter(torch.tensor([12.0, math.log(0.15), -0.8]) / LEARNING_RATE_MULTIPLIER)
         self.ply_weights = nn.Parameter(torch.zeros(DEPTH))
         self.rest = nn.Parameter(torch.zeros(1))
         self.win = nn.Parameter(torch.tensor([1.0, 0.0]))  # win probability of a draft: sigmoid(win0 F + win1)
-        self.place_bias = nn.Parameter(torch.randn(places, _QUERIES) * 0.02)
-        self.query = nn.Linear(width, _QUERIES)
+        self.place_bias = nn.Parameter(torch.randn(places, QUERIES) * 0.02)
+        self.query = nn.Linear(width, QUERIES)
         self.collect = nn.Linear(width, pooled)
-        inputs = 2 * pooled + _NUMBERS + DEPTH
+        inputs = 2 * pooled + NUMBERS + DEPTH
         self.squares = nn.Sequential(
             nn.Linear(inputs, 128), nn.GELU(), nn.Dropout(dropout), nn.Linear(128, 64), nn.GELU()
         )
         self.correction = nn.Linear(64, 1)
-        self.numbers = nn.Sequential(nn.Linear(_NUMBERS * NODES + 2, 64), nn.GELU(), nn.Linear(64, 1))
+        self.numbers = nn.Sequential(nn.Linear(NUMBERS * NODES + 2, 64), nn.GELU(), nn.Linear(64, 1))
         self.dropout = dropout
         for layer in (self.query, self.correction, self.numbers[-1]):
             nn.init.zeros_(layer.weight)  # type: ignore[arg-type]
             nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
         self.turned: Tensor
-        self.register_buffer("turned", torch.tensor(_turned_places(layout)), persistent=False)
+        self.register_buffer("turned", torch.tensor(turned_places(layout)), persistent=False)
 
     @property
     def value_weight(self) -> Tensor:
@@ -104,7 +101,7 @@ class DraftReader(nn.Module):
         rank = torch.arange(odds.shape[1], device=odds.device).expand(odds.shape[:2]) / 6
         whole = torch.cat([numbers.flatten(2), drafts.log_shares[..., :1] / 3, rank[..., None]], -1)
         scores = self.value_weight * worth + self.numbers(whole)[..., 0]
-        top = worth.masked_fill(~exists[..., 0], -_ABSENT).amax(1)
+        top = worth.masked_fill(~exists[..., 0], -ABSENT).amax(1)
         rest = torch.where(exists[..., 0].any(1), self.value_weight * top + self.rest, 0.0)
         scores = torch.where(exists[..., 0], scores, rest[:, None])
         return Reading(scores, rest, self.scale[None], odds, worth)
@@ -128,7 +125,7 @@ class DraftReader(nn.Module):
     def _pool(self, hidden: Tensor) -> Tensor:
         """Hidden states [..., places, width] -> [..., queries x 24]."""
         attention = (self.query(hidden) + self.place_bias).softmax(-2)
-        collected = self.collect(hidden).unflatten(-1, (_QUERIES, _POOLED))
+        collected = self.collect(hidden).unflatten(-1, (QUERIES, POOLED))
         pooled: Tensor = (attention[..., None] * collected).sum(-3).flatten(-2)
         return pooled
 
@@ -141,7 +138,7 @@ class DraftReader(nn.Module):
             for weight, node in zip(weights, line, strict=True):
                 value = torch.where(exists[..., node], odds[..., node], value)
                 total = total + weight * value
-            absent = torch.full_like(total, _ABSENT)
+            absent = torch.full_like(total, ABSENT)
             lines.append(total if line is LINES[0] else torch.where(exists[..., line[1]], total, absent))
         temperature = self.temperature
         return -temperature * torch.logsumexp(-torch.stack(lines, -1) / temperature, -1)
@@ -158,12 +155,3 @@ def _numbers(drafts: Drafts) -> Tensor:
     each = [odds / 2, (odds - drafts.root_odds[:, None, None]) / 2, odds.abs() / 3, replies / 3]
     each += [torch.stack(along, -1) / 3, drafts.exists.to(odds.dtype), drafts.over.to(odds.dtype)]
     return torch.stack(each, -1) * drafts.exists[..., None]
-
-
-def _turned_places(layout: Layout) -> list[int]:
-    """For each place of a state the place of the same squares in the frame of the other side (ranks mirrored)."""
-    if not layout.encoding.turned:
-        return list(range(layout.given_places))
-    squares = [{int(layout.encoding.squares[slot]) for slot in place if slot < 64} for place in layout.state_places]
-    mirrored = [{square ^ 56 for square in place} for place in squares]
-    return [squares.index(place) if place else index for index, place in enumerate(mirrored)]
