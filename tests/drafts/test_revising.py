@@ -116,7 +116,7 @@ def test_one_step_is_the_look_of_the_run(counted: Run, reading_run: Run) -> None
 
 
 def test_a_fresh_reader_plays_by_the_rule(reading_run: Run) -> None:
-    """Log prior + 12 x the mean log odds along the line, for one line a move."""
+    """Log prior + 16 x the mean log odds along the line, for one line a move."""
     for board, found in zip(BOARDS, Reviser(reading_run, Rules()).imagine(BOARDS, RULE), strict=True):
         assert sum(found.probabilities.values()) == pytest.approx(1.0)
         assert set(found.probabilities) == {move.uci() for move in board.legal_moves}
@@ -125,7 +125,7 @@ def test_a_fresh_reader_plays_by_the_rule(reading_run: Run) -> None:
             (line,) = draft.lines
             odds = [log_odds(ply.value) * (1 if at % 2 == 0 else -1) for at, ply in enumerate(line)]
             odds += odds[-1:] * (3 - len(odds))
-            score[draft.move] = np.log(draft.before) + 12.0 * float(np.mean(odds))
+            score[draft.move] = np.log(draft.before) + 16.0 * float(np.mean(odds))
         likeliest = max(score, key=score.__getitem__)
         assert likeliest == max(found.drafts, key=lambda draft: draft.after).move
         pairs = sorted((score[draft.move], draft.after) for draft in found.drafts)

@@ -51,7 +51,7 @@ class Decoding:
     @property
     def keeps(self) -> bool:
         """Whether what is fixed stays fixed."""
-        return self.carry == "keep" or self.order in ("random", "left-to-right", "plies")
+        return self.carry == "keep" or self.order in ("random", "left-to-right", "plies", "segments")
 
     def refuse_easy_first(self, kind: str) -> None:
         """For processes that do not fix variables easy first: refuse the choices that only make sense there."""

@@ -89,20 +89,21 @@ def time_grid(steps: int, timesteps: int) -> list[int]:
 
 
 def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[int, int, int]]:
-    """For each network call the times before and after it, and how many targets are visible then.
+    """For each network call the times before and after it, and how many targets are visible then (segments: how many
+    moves and states).
 
     In the order "plies" a call fixes a whole move or a whole state, so that no state is predicted before the move that
     leads to it. If there are fewer steps than those, later calls fix several; the first move has a call of its own.
     """
     targets = layout.predicted
-    if decoding.order != "plies":
+    if decoding.order not in ("plies", "segments"):
         grid = time_grid(decoding.steps, timesteps)
         return [(now, after, targets - math.floor(targets * after / timesteps)) for now, after in pairwise(grid)]
     starts = [segment.start - layout.given_variables for segment in layout.segments if not segment.given]
-    ends = [*starts[1:], targets]
+    ends = [*starts[1:], targets] if decoding.order == "plies" else list(range(1, len(starts) + 1))
     calls = min(decoding.steps, len(ends))
     keeps = [ends[math.ceil(call * (len(ends) - 1) / (calls - 1))] for call in range(calls)] if calls > 1 else ends[-1:]
-    times = [timesteps, *(round(timesteps * (1 - keep / targets)) for keep in keeps)]
+    times = [timesteps, *(round(timesteps * (1 - keep / ends[-1])) for keep in keeps)]
     return [(now, after, keep) for (now, after), keep in zip(pairwise(times), keeps, strict=True)]
 
 
@@ -169,7 +170,10 @@ def denoise(
         if move is not None and decoding.move_last and after > 0 and targets > 1:
             scores[:, move] = -np.inf
             keep = min(keep, targets - 1)
-        chosen = highest(scores, keep)
+        if decoding.order == "segments":
+            chosen = easiest_segments(log_likelihood, visible, layout, keep)
+        else:
+            chosen = highest(scores, keep)
         if decoding.stop_confidence:
             doubtful = (log_likelihood < math.log(decoding.stop_confidence)) & ~(visible & decoding.keeps)
             done = done | ~doubtful.any(1)
@@ -212,6 +216,21 @@ def highest(scores: Floats, count: int) -> Bools:
     order = np.argsort(-scores, axis=1, kind="stable")[:, :count]
     chosen = np.zeros(scores.shape, dtype=bool)
     np.put_along_axis(chosen, order, True, axis=1)
+    return chosen
+
+
+def easiest_segments(log_likelihood: Floats, visible: Bools, layout: Layout, count: int) -> Bools:
+    """The targets [batch, targets] of `count` moves and states: those that are visible, then the likeliest as a whole.
+
+    The unit is the whole move or state. Single squares of a state are nearly certain to stay as they are while the move
+    is noised, and would be fixed so before the move that changes them.
+    """
+    fixed = layout.given_variables
+    starts = np.array([segment.start - fixed for segment in layout.segments if not segment.given])
+    joint = np.add.reduceat(np.where(visible, 0.0, log_likelihood), starts, axis=1)
+    joint = np.where(visible[:, starts], np.inf, joint)
+    sizes = np.diff([*starts, visible.shape[1]])
+    chosen: Bools = np.repeat(highest(joint, count), sizes, axis=1)
     return chosen
 
 

@@ -48,7 +48,7 @@ class DraftsGraph:
         outputs: Outputs = {
             "scores": (g.op("Where", drafted, scores, rest), FLOAT),
             "rest": (g.op("Squeeze", rest, self._axes(1)), FLOAT),
-            "scale": (g.op("Exp", self._rule(2)), FLOAT),
+            "scale": (g.op("Exp", g.times(self._rule(2), LEARNING_RATE_MULTIPLIER)), FLOAT),
             "wins": (g.op("Sigmoid", wins), FLOAT),
         }
         return g.model(inputs, outputs)
@@ -57,7 +57,7 @@ class DraftsGraph:
         return self.g.weight(f"{_NAME}.{name}")
 
     def _rule(self, index: int) -> str:
-        return self.g.times(self.g.gather(self._weight("rule"), np.array(index)), LEARNING_RATE_MULTIPLIER)
+        return self.g.gather(self._weight("rule"), np.array(index))
 
     def _axes(self, axis: int) -> str:
         return self.g.constant(np.array([axis], dtype=np.int64))
@@ -113,7 +113,7 @@ class DraftsGraph:
     def _worth(self, odds: str) -> str:
         """[roots, drafts] the soft minimum over lines of their mean log odds."""
         g = self.g
-        weights = g.op("Softmax", g.times(self._weight("ply_weights"), LEARNING_RATE_MULTIPLIER), axis=0)
+        weights = g.op("Softmax", self._weight("ply_weights"), axis=0)
         lines = []
         for line in LINES:
             value, terms = self._node(odds, line[0]), []

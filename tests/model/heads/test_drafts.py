@@ -59,8 +59,8 @@ def test_a_fresh_reader_is_the_rule_of_the_mean_along_one_line() -> None:
     found = reader()(some)
     worth = some.odds[..., :3].mean(-1)
     torch.testing.assert_close(found.worth, worth)
-    torch.testing.assert_close(found.scores, 12.0 * worth)
-    torch.testing.assert_close(found.rest, 12.0 * worth.amax(1))
+    torch.testing.assert_close(found.scores, 16.0 * worth)
+    torch.testing.assert_close(found.rest, 16.0 * worth.amax(1))
     torch.testing.assert_close(found.odds, some.odds)
 
 

@@ -58,7 +58,9 @@ class DraftReader(nn.Module):
     def __init__(self, layout: Layout, width: int, dropout: float = 0.2) -> None:
         super().__init__()
         places, pooled = layout.given_places, QUERIES * POOLED
-        self.rule = nn.Parameter(torch.tensor([12.0, math.log(0.15), -0.8]) / LEARNING_RATE_MULTIPLIER)
+        # w, log T and log scale. Only the scale learns fast: labels of shallow searches are noisy, and cross-entropy
+        # would lower w to be calibrated on them, at the cost of the likeliest move.
+        self.rule = nn.Parameter(torch.tensor([16.0, math.log(0.15), -1.2 / LEARNING_RATE_MULTIPLIER]))
         self.ply_weights = nn.Parameter(torch.zeros(DEPTH))
         self.rest = nn.Parameter(torch.zeros(1))
         self.win = nn.Parameter(torch.tensor([1.0, 0.0]))  # win probability of a draft: sigmoid(win0 F + win1)
@@ -81,12 +83,12 @@ class DraftReader(nn.Module):
     @property
     def value_weight(self) -> Tensor:
         """w, the weight of log odds against log probabilities."""
-        return LEARNING_RATE_MULTIPLIER * self.rule[0]
+        return self.rule[0]
 
     @property
     def temperature(self) -> Tensor:
         """T of the soft minimum over replies."""
-        return (LEARNING_RATE_MULTIPLIER * self.rule[1]).exp()
+        return self.rule[1].exp()
 
     @property
     def scale(self) -> Tensor:
@@ -131,7 +133,7 @@ class DraftReader(nn.Module):
 
     def _worth(self, odds: Tensor, exists: Tensor) -> Tensor:
         """F_k [n, K]: the soft minimum over lines of their mean log odds."""
-        weights = (LEARNING_RATE_MULTIPLIER * self.ply_weights).softmax(0)
+        weights = self.ply_weights.softmax(0)
         lines = []
         for line in LINES:
             value, total = odds[..., line[0]], torch.zeros_like(odds[..., 0])
