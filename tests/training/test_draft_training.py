@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from diffusearch.data import draft_records
-from diffusearch.data.streams import sha256
 from diffusearch.errors import UserError
+from diffusearch.files import sha256
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.drafts import NODES
 from diffusearch.training.checkpoint import load_tensors, save_tensors
