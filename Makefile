@@ -36,12 +36,12 @@ help:
 
 setup: test-programs $(DEVELOPING) $(NODE_DEVELOPING) $(PAGE)
 
-# What the commands of README.md need (a tournament draws its table); developers' tools are put on top of it.
+# What playing needs, without torch; `make setup` puts training and developers' tools on top of it.
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo '$(PYTHON) is older than 3.11; name a newer one: make PYTHON=python3.12 ...' >&2; exit 2; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(PIP_INSTALL) -e '.[figures]'
+	$(PIP_INSTALL) -e .
 	@touch $@
 
 $(DEVELOPING): $(INSTALLED)
@@ -109,7 +109,7 @@ tree: $(INSTALLED)
 	python tools/tree.py
 
 # What the commands of README.md print, anew, after new weights.
-readme: $(INSTALLED)
+readme: $(DEVELOPING)
 	python tools/readme.py
 
 clean:

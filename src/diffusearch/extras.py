@@ -8,7 +8,7 @@ from diffusearch.errors import UserError
 
 EXTRAS = {
     "matplotlib": "figures",
-    "onnx": "export",
+    "onnx": "train",
     "onnxruntime": "",  # of the package itself
     "pyarrow": "train",
     "ray": "cluster",
