@@ -6,7 +6,7 @@ In a notebook an imagination shows itself as boards with arrows; in a terminal `
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from diffusearch.agents.base import Decision
 from diffusearch.agents.runs import run
+from diffusearch.drafts.revising import imaginer
 from diffusearch.fen import board_of
 from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.run import Run
@@ -47,14 +48,15 @@ class Model:
         seed: int = 0,
         **decoding: Any,
     ) -> Vision:
-        """Denoise the next move of a FEN, `startpos` or board together with its future, every step recorded.
+        """Denoise the next move of a FEN, `startpos` or board, with drafts in sight or together with its future.
 
-        `decoding` changes fields of the run's [decoding]: steps, order, carry, imaginations, temperature and so on.
+        `decoding` changes fields of the run's [decoding]: steps, drafts, order, carry, imaginations and so on. Fields
+        of joint denoising (order, carry, ...) switch drafts off. Joint denoising records every step.
         """
         board = position if isinstance(position, chess.Board) else board_of(position)
-        choice = replace(self.run.recipe.decoding, **decoding)
+        choice = self.run.recipe.decoding.changed(horizon, **decoding)
         chance = np.random.default_rng(seed)
-        (found,) = self.run.imagine([board], choice, chance, horizon=horizon, film=True)
+        (found,) = imaginer(self.run, choice).imagine([board], choice, chance, horizon=horizon, film=True)
         return Vision(**vars(found))
 
     def __repr__(self) -> str:

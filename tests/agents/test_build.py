@@ -20,8 +20,9 @@ from diffusearch.agents.engine import EngineAgent
 from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.agents.make import OWNERS
 from diffusearch.agents.searching import SearchAgent
-from diffusearch.diffusion.decoding import Decoding
+from diffusearch.diffusion.decoding import JOINT, Decoding
 from diffusearch.diffusion.orders import ORDERS
+from diffusearch.drafts.revising import Reviser
 from diffusearch.errors import UserError
 from diffusearch.inference.evaluation import PredictedState
 from diffusearch.search.dynamics import Imagined, Rules
@@ -37,7 +38,7 @@ MANUAL = Path(__file__).parents[2] / "docs" / "agents.md"
 class EveryNet(Handmade):
     """A run that can do everything but imagine, remembered by its name."""
 
-    predicts_states, has_value, paradigm, horizon = True, True, "s-asa", 4
+    predicts_states, has_value, reads_drafts, paradigm, horizon = True, True, True, "s-asa", 4
     recipe = SimpleNamespace(decoding=Decoding())
 
     def __init__(self, name: str, backend: str = "auto") -> None:
@@ -99,6 +100,35 @@ def test_bare_words_use_the_packaged_weights() -> None:
     minimax = planner_of("search")
     assert (minimax.evaluator.policy.name, minimax.dynamics.network.name) == ("packaged diffusearch",) * 2
     assert (minimax.widths, minimax.value_weight) == (WIDTHS, VALUE_WEIGHT) == ((4, 2, 2, 1), 12.0)
+
+
+def test_drafts_make_a_reviser_and_joint_denoising_does_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: Any = agent("diffusearch:RUN?drafts=4&depth=2&rounds=1&steps=9")
+    assert isinstance(made.net, Reviser)
+    decoding = made.decoding
+    assert (decoding.drafts, decoding.depth, decoding.rounds, decoding.steps) == (4, 2, 1, 9)
+    monkeypatch.setattr(EveryNet, "recipe", SimpleNamespace(decoding=Decoding(drafts=6)))
+    for text, drafts in (("diffusearch", 6), ("diffusearch?steps=1", 6), ("diffusearch?film=on", 6)):
+        made = agent(text)
+        assert isinstance(made.net, Reviser)
+        assert made.decoding.drafts == drafts
+    for text in (
+        "diffusearch?order=confidence",
+        "diffusearch?horizon=2",
+        "diffusearch?legal=on",
+        "diffusearch?drafts=0",
+    ):
+        made = agent(text)
+        assert isinstance(made.net, EveryNet)
+        assert made.decoding.drafts == 0
+    with pytest.raises(UserError, match=r"drafts and carry, .*, do not go together: keep one"):
+        agent("diffusearch?drafts=3&carry=keep")
+
+
+def test_a_run_without_a_reader_is_refused_with_drafts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EveryNet, "reads_drafts", False)
+    with pytest.raises(UserError, match="has no draft reader: leave drafts out"):
+        agent("diffusearch?drafts=3")
 
 
 def test_options_of_diffusearch_change_the_runs_decoding() -> None:
@@ -269,6 +299,8 @@ def _right(draw: st.DrawFn) -> str:
         parts["planner"] = planner
     if "cache" in parts:
         parts["carry"] = "keep"
+    if not parts.keys().isdisjoint({*JOINT, "k", "stop", "horizon"}):
+        parts.pop("drafts", None)
     argument = ":X" if kind.argument and draw(st.booleans()) else ""
     tail = "&".join(f"{name}={value}" for name, value in parts.items())
     return kind.word + argument + (f"?{tail}" if tail else "")

@@ -12,7 +12,6 @@ from diffusearch.agents.strength import Strength
 from diffusearch.errors import UserError
 
 if TYPE_CHECKING:
-    from diffusearch.agents.imagining import Imaginer
     from diffusearch.diffusion.decoding import Decoding
     from diffusearch.inference.run import Run
     from diffusearch.search.dynamics import Dynamics
@@ -68,18 +67,13 @@ DECODING = {"k": "imaginations", "stop": "stop_confidence"} | {
         *("drafts", "depth", "rounds"),
     )
 }
-# Options of joint denoising, which reads no drafts: any of them switches drafts off.
-JOINT = ("order", "carry", "horizon", "k", "move_last", "temperature", "legal", "stop", "cache", "ahead")
 
 
 def diffusearch(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     net = _run(spec, "diffusearch", _torch_for(options, "int8", "cache"))
     net = net.quantised() if options["int8"] else net
-    joint = [name for name in JOINT if options[name] is not None]
-    if joint and options["drafts"]:
-        raise UserError(f"agent '{spec}' has drafts and {joint[0]}, an option of joint denoising: keep one of them")
     given = {field: options[name] for name, field in DECODING.items() if options[name] is not None}
-    decoding = replace(net.recipe.decoding, **({"drafts": 0} if joint else {}) | given)
+    decoding = net.recipe.decoding.changed(options["horizon"], **given)
     return _imagining(net, decoding, options, horizon=options["horizon"], film=options["film"])
 
 
@@ -101,18 +95,14 @@ def _imagining(
     net: Run, decoding: Decoding, options: dict[str, Any], *, horizon: int | None = None, film: bool = False
 ) -> Agent:
     from diffusearch.agents.imagining import ImaginingAgent
+    from diffusearch.drafts.revising import imaginer
 
     if reason := net.backend.refusal(decoding, horizon or net.horizon):
         raise UserError(f"{reason}: write backend=torch")
     strength, seed = options["strength"], options["seed"]
     evaluator = net if net.has_value else None
-    imaginer: Imaginer = net
-    if decoding.drafts:
-        from diffusearch.drafts.revising import Reviser
-
-        imaginer = Reviser(net)
     return ImaginingAgent(
-        imaginer, decoding, strength=strength, seed=seed, horizon=horizon, film=film, evaluator=evaluator
+        imaginer(net, decoding), decoding, strength=strength, seed=seed, horizon=horizon, film=film, evaluator=evaluator
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,6 +15,10 @@ from diffusearch.ranges import Range, check_ranges
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating[Any]]
 Bools = npt.NDArray[np.bool_]
+
+
+# Fields of joint denoising, which reads no drafts.
+JOINT = ("order", "carry", "move_last", "temperature", "legal", "imaginations", "stop_confidence", "cache", "ahead")
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,16 @@ class Decoding:
             raise UserError(f"cache reuses what is fixed, and carry = {self.carry!r} changes it: set carry = 'keep'")
         if self.ahead and not self.cache:
             raise UserError(f"ahead = {self.ahead} works with cache: switch that on too, or leave ahead out")
+
+    def changed(self, horizon: int | None = None, **fields: Any) -> Decoding:
+        """The decoding with some fields replaced, for a record of that horizon (None: the run's own).
+
+        Fields of joint denoising, and a horizon, switch drafts off; together with drafts they are refused.
+        """
+        joint = [name for name in fields if name in JOINT] + ["horizon"] * (horizon is not None)
+        if joint and fields.get("drafts"):
+            raise UserError(f"drafts and {joint[0]}, which belongs to joint denoising, do not go together: keep one")
+        return replace(self, **({"drafts": 0} if joint else {}) | fields)
 
     @property
     def keeps(self) -> bool:

@@ -145,6 +145,11 @@ class Reviser:
             root.wins = found.wins[row, : len(root.drafts)].tolist()
 
 
+def imaginer(run: Run, decoding: Decoding) -> Run | Reviser:
+    """What imagines as a decoding says: the run, or the run with its draft reader."""
+    return Reviser(run) if decoding.drafts else run
+
+
 def _imagination(root: Root) -> Imagination:
     move = max(root.revised, key=root.revised.__getitem__)
     drafted = tuple(_drafted(root, at) for at in range(len(root.drafts)))

@@ -7,7 +7,7 @@ python-chess, the network speaks token ids.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -248,7 +248,11 @@ class Run:
         `decoding` is the run's own where it is left out; `legal` narrows the moves that may be played at each root;
         `horizon` asks for another length of the future than the model's; `film` records every step.
         """
-        decoding = decoding or self.recipe.decoding
+        decoding = decoding or replace(self.recipe.decoding, drafts=0)
+        if decoding.drafts:
+            raise UserError(
+                f"the run {self.name!r} by itself reads no drafts: use diffusearch.drafts.revising.imaginer"
+            )
         generator = generator or np.random.default_rng(0)
         layout = self.asked_layout(decoding, horizon)
         out: list[Imagination] = []

@@ -64,6 +64,21 @@ def summary(thought: Thought) -> list[str]:
     for place, candidate in enumerate(thought.candidates):
         bar = "█" * round(_BAR * candidate.probability)
         lines.append(f"{'' if place else 'moves':<9} {candidate.san:<7} {candidate.probability:>6.1%} {bar}".rstrip())
+    return lines + drafts_read(thought)
+
+
+def drafts_read(thought: Thought) -> list[str]:
+    """The drafted moves: probability before and after they were read, win chance as read, and the drafted line."""
+    if thought.look_ahead is None or thought.look_ahead.by != "drafts":
+        return []
+    lines = []
+    for place, one in enumerate(thought.look_ahead.candidates):
+        after = 0.0 if one.probability is None else one.probability
+        win = "" if one.score is None else f"win {one.score:.0%}"
+        words = " ".join(move.san for move in one.line)
+        lines.append(
+            f"{'' if place else 'drafts':<9} {one.san:<7} {one.prior:>6.1%} -> {after:>6.1%}  {win:<8} {words}"
+        )
     return lines
 
 
