@@ -11,6 +11,7 @@ ones: 48 channels x 5 blocks.
 from __future__ import annotations
 
 import argparse
+import functools
 import gzip
 import json
 import statistics
@@ -115,23 +116,31 @@ def speeds(rounds: int) -> None:
 
     boards = positions(rounds)
     agents = {name: agent(f"search?backend={name}") for name in runs}
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for board in boards:
-        for name, times in alternating({name: lambda one=one: one.play(board) for name, one in agents.items()}, 1, 1).items():
-            seconds[name] += times
-    told("one decision of search", seconds, "torch / onnx at least 3.5")
-
+    told(
+        "one decision of search",
+        on_boards(boards, {name: one.play for name, one in agents.items()}),
+        "torch / onnx 3.5",
+    )
     joint = Decoding(order="confidence", steps=20)
-    seconds = {name: [] for name in runs}
+    layout = runs["onnx"].layout
+
+    def denoise(run: Run) -> Callable[[chess.Board], object]:
+        return lambda board: run.backend.sample(
+            given_variables([board], layout), layout, joint, np.random.default_rng(0), None, False
+        )
+
+    ways = {name: denoise(run) for name, run in runs.items()}
+    told("joint denoising, 20 steps, h = 4", on_boards(boards, ways), "torch / onnx 4")
+
+
+def on_boards(boards: list[chess.Board], ways: dict[str, Callable[[chess.Board], object]]) -> dict[str, list[float]]:
+    """Processor seconds of one call for each way and board."""
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
     for board in boards:
-        layout, root = runs["onnx"].layout, given_variables([board], runs["onnx"].layout)
-        ways = {
-            name: lambda run=run: run.backend.sample(root, layout, joint, np.random.default_rng(0), None, False)
-            for name, run in runs.items()
-        }
-        for name, times in alternating(ways, 1, 1).items():
+        calls = {name: functools.partial(way, board) for name, way in ways.items()}
+        for name, times in alternating(calls, 1, 1).items():
             seconds[name] += times
-    told("joint denoising, 20 steps, h = 4", seconds, "torch / onnx at least 4")
+    return seconds
 
 
 def same_moves(count: int, texts: tuple[str, ...]) -> None:

@@ -91,9 +91,7 @@ def move(python: str, agent: str) -> float:
     """Processor seconds of the whole program `diffusearch move startpos`."""
     command, environment = cold(python)
     before = os.times()
-    subprocess.run(
-        [*command, "move", "startpos", "--agent", agent], env=environment, check=True, capture_output=True
-    )
+    subprocess.run([*command, "move", "startpos", "--agent", agent], env=environment, check=True, capture_output=True)
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
 

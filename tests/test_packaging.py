@@ -1,19 +1,22 @@
-"""The wheel holds all that is needed: in a clean environment it says its version, finds its parts and plays a move."""
+"""The wheel holds all that is needed: in a clean environment without torch it finds its parts and plays everywhere."""
 
 from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 import sysconfig
+import urllib.request
 import zipfile
-from importlib.metadata import packages_distributions
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import chess
 import pytest
 from packaging.metadata import Metadata
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from diffusearch.weights import NAMES
@@ -36,24 +39,51 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment that has the wheel; its dependencies are lent from the one that runs the tests.
+    """The programs of an environment that has the wheel and what it needs to play, and nothing else: no torch.
 
-    They are lent by a path file: path files in the lending folder itself are not read, so this checkout's editable
-    installation stays out of sight.
+    The needed packages are lent, link by link, from the environment that runs the tests.
     """
     folder = tmp_path_factory.mktemp("clean")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     programs = folder / "bin"
-    lending = sysconfig.get_path("purelib")
-    own = sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)})
+    own = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)}))
     pip = [sys.executable, "-m", "pip", "--python", str(programs / "python"), "install", "--no-deps", "--no-index"]
     subprocess.run([*pip, "--quiet", str(wheel)], check=True)
-    (Path(own) / "lent.pth").write_text(f"{lending}\n")
+    for name in needed(requirements(wheel)):
+        for top in {file.parts[0] for file in distribution(name).files or () if file.parts[0] not in ("..", "bin")}:
+            source, link = Path(str(distribution(name).locate_file(top))), own / top
+            if source.exists() and not link.exists():
+                link.symlink_to(source)
     return programs
 
 
+def requirements(wheel: Path) -> list[Requirement]:
+    """What the wheel says that it needs, extras included."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = Metadata.from_email(archive.read(name), validate=False)
+    return metadata.requires_dist or []
+
+
+def needed(wanted: list[Requirement]) -> set[str]:
+    """The names of all distributions that requirements without extras pull here."""
+    found: set[str] = set()
+    waiting = [one for one in wanted if one.marker is None or one.marker.evaluate({"extra": ""})]
+    while waiting:
+        name = canonicalize_name(waiting.pop().name)
+        if name not in found:
+            found.add(name)
+            further = [Requirement(text) for text in distribution(name).requires or ()]
+            waiting += [one for one in further if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return found
+
+
+# The checkout must not be found by way of the environment.
+ALONE = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
 def run(program: Path, *words: str, cwd: Path) -> str:
-    done = subprocess.run([str(program), *words], cwd=cwd, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([str(program), *words], cwd=cwd, env=ALONE, capture_output=True, text=True, timeout=120)
     assert done.returncode in (0, 1), done.stderr  # 1: doctor found something missing
     return done.stdout
 
@@ -71,6 +101,62 @@ def test_the_wheel_holds_page_recipes_and_data(wheel: Path) -> None:
     }
     assert wanted <= held, sorted(wanted - held)
     assert not [name for name in held if name.startswith(("tests/", "web/", "benchmarks/"))]
+
+
+def test_nothing_of_training_is_there(clean: Path, tmp_path: Path) -> None:
+    code = "from importlib.util import find_spec; print([find_spec(name) is None for name in NAMES])"
+    names = ("torch", "pyarrow", "safetensors", "onnx", "matplotlib", "ray")
+    assert run(clean / "python", "-c", code.replace("NAMES", str(names)), cwd=tmp_path) == f"{[True] * len(names)}\n"
+
+
+def test_what_needs_the_extra_names_it(clean: Path, tmp_path: Path) -> None:
+    labels = str(ROOT / "tests" / "fixtures" / "labelled")
+    for words in (
+        ("train", "debug"),
+        ("eval", "actions", "--agent", "s-a", "--data", labels),
+        ("data", "show", labels),
+        ("export", "--graphs"),
+        ("move", "startpos", "--agent", "diffusearch?cache=on&carry=keep"),
+    ):
+        done = subprocess.run([clean / "diffusearch", *words], cwd=tmp_path, env=ALONE, capture_output=True, text=True)
+        assert done.returncode == 2, (words, done.stderr)
+        (line,) = done.stderr.strip().splitlines()
+        assert line.endswith("which is not installed: pip install 'diffusearch[train]'"), (words, line)
+
+
+def test_it_plays_in_uci(clean: Path, tmp_path: Path) -> None:
+    talk = "uci\nisready\nposition startpos moves e2e4\ngo\n"
+    done = subprocess.run(
+        [clean / "diffusearch-uci"], input=talk, cwd=tmp_path, env=ALONE, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "readyok" in done.stdout
+    (best,) = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("bestmove")]
+    board = chess.Board()
+    board.push_uci("e2e4")
+    assert chess.Move.from_uci(best) in board.legal_moves
+
+
+def test_it_plays_on_the_page(clean: Path, tmp_path: Path) -> None:
+    command = [clean / "diffusearch", "play", "--no-open", "--port", "0"]
+    board = chess.Board()
+    board.push_uci("e2e4")
+    with subprocess.Popen(command, cwd=tmp_path, env=ALONE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().split(" at ")[1].split(" ")[0]
+            with urllib.request.urlopen(address, timeout=120) as answer:
+                assert b"DiffuSearch" in answer.read()
+            for agent in ("search", "diffusearch", "s-a", "mcts"):
+                asked = json.dumps({"moves": ["e2e4"], "agent": agent}).encode()
+                request = urllib.request.Request(
+                    f"{address}api/think", asked, {"Content-Type": "application/json", "Origin": address.rstrip("/")}
+                )
+                with urllib.request.urlopen(request, timeout=300) as answer:
+                    assert chess.Move.from_uci(json.load(answer)["move"]) in board.legal_moves
+        finally:
+            process.terminate()
 
 
 def test_it_plays_a_move_in_a_clean_environment(clean: Path, tmp_path: Path) -> None:
@@ -93,15 +179,13 @@ def test_its_parts_are_its_own(clean: Path, tmp_path: Path) -> None:
     assert all(Path(path).is_relative_to(clean.parent) for path in paths), paths
     findings = json.loads(run(clean / "diffusearch", "doctor", "--json", cwd=tmp_path))["findings"]
     good = {finding["what"] for finding in findings if finding["good"]}
-    assert {"Python", "torch", "page", *(f"weights {name}" for name in NAMES)} <= good, findings
+    assert {"Python", "onnxruntime", "page", *(f"weights {name}" for name in NAMES)} <= good, findings
+    assert "torch" not in good
 
 
 def test_every_import_is_declared(wheel: Path) -> None:
-    """The clean environment borrows its dependencies, so a forgotten one would not show there."""
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-        metadata = Metadata.from_email(archive.read(name), validate=False)
-    for_users = [one for one in metadata.requires_dist or [] if '"dev"' not in str(one.marker)]
+    """Also those of the extras, which the clean environment does not have."""
+    for_users = [one for one in requirements(wheel) if '"dev"' not in str(one.marker)]
     declared = {canonicalize_name(requirement.name) for requirement in for_users}
     homes = packages_distributions()
     missing: dict[str, str] = {}

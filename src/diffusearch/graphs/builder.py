@@ -103,6 +103,20 @@ class GraphBuilder:
         """Rows [n, inputs] through the linear layer of that name."""
         return self.op("Gemm", x, self.weight(f"{name}.weight"), self.weight(f"{name}.bias"), transB=1)
 
+    def int8_linear(self, x: str, name: str) -> str:
+        """The same with 8-bit weights, a scale for each output, and rows of 8 bits with a scale for the whole call.
+
+        The weights stay in their file as they are: onnxruntime computes the 8 bits once, when it loads the graph.
+        """
+        weight = self.op("Transpose", self.weight(f"{name}.weight"), perm=[1, 0])  # [inputs, outputs]
+        largest = self.op("ReduceMax", self.op("Abs", weight), self.constant(np.array([0])), keepdims=0)
+        scale = self.op("Div", self.op("Max", largest, self.constant(1e-12)), self.constant(127.0))  # [outputs]
+        bits = self.op("Cast", self.op("Round", self.op("Div", weight, scale)), to=TensorProto.INT8)
+        rows, row_scale, zero = self.ops("DynamicQuantizeLinear", x, count=3)
+        product = self.to_float(self.op("MatMulInteger", rows, bits, zero))
+        scaled = self.op("Mul", product, self.op("Mul", row_scale, scale))
+        return self.add(scaled, self.weight(f"{name}.bias"))
+
     def gather(self, x: str, index: str | npt.ArrayLike, axis: int = 0) -> str:
         where = index if isinstance(index, str) else self.constant(np.asarray(index, dtype=np.int64))
         return self.op("Gather", x, where, axis=axis)

@@ -56,13 +56,16 @@ class Roots:
 class NetworkGraph:
     """Writes one graph."""
 
-    def __init__(self, recipe: Recipe, places: dict[str, TensorPlace], embedded: Path | None = None) -> None:
+    def __init__(
+        self, recipe: Recipe, places: dict[str, TensorPlace], embedded: Path | None = None, *, int8: bool = False
+    ) -> None:
+        """`embedded`: the weights' file, copied into the graph. `int8`: 8-bit weights in the trunk."""
         self.recipe, self.model = recipe, recipe.model
         self.g = GraphBuilder(places, embedded)
         model = self.model
         self.whole = layout(model.paradigm, model.horizon, model.encoding, model.patch)
         self.places = PlacesGraph(self.g, model, self.whole)
-        self.trunk = TrunkGraph(self.g, model.trunk)
+        self.trunk = TrunkGraph(self.g, model.trunk, int8=int8)
         self.prefix = model.trunk.attention == "prefix"
 
     def evaluate(self) -> onnx.ModelProto:

@@ -24,8 +24,10 @@ class Places:
 class TrunkGraph:
     """All blocks and the final norm."""
 
-    def __init__(self, g: GraphBuilder, config: TrunkConfig) -> None:
+    def __init__(self, g: GraphBuilder, config: TrunkConfig, *, int8: bool = False) -> None:
+        """`int8`: products with 8-bit weights."""
         self.g, self.config = g, config
+        self.linear = g.int8_linear if int8 else g.linear
         self.head = config.width // config.heads
 
     def __call__(self, x: Places, past: list[str] | None = None, blind: int = 0) -> tuple[str, list[str]]:
@@ -50,8 +52,8 @@ class TrunkGraph:
             y, keys_values = self._attention(normed, f"{block}.attention", x, seen, mask)
             present.append(keys_values)
             rows = g.add(rows, y)
-            up = g.linear(self._norm(rows, f"{block}.mlp_norm"), f"{block}.mlp.up")
-            rows = g.add(rows, g.linear(g.op("Gelu", up, approximate="tanh"), f"{block}.mlp.down"))
+            up = self.linear(self._norm(rows, f"{block}.mlp_norm"), f"{block}.mlp.up")
+            rows = g.add(rows, self.linear(g.op("Gelu", up, approximate="tanh"), f"{block}.mlp.down"))
         return self._norm(rows, "trunk.norm"), present
 
     def _norm(self, rows: str, name: str) -> str:
@@ -60,7 +62,7 @@ class TrunkGraph:
 
     def _attention(self, rows: str, name: str, x: Places, past: str | None, mask: str | None) -> tuple[str, str]:
         g, heads, head = self.g, self.config.heads, self.head
-        qkv = self._split(g.linear(rows, f"{name}.qkv"), x.count)  # [3, batch, heads, n, head]
+        qkv = self._split(self.linear(rows, f"{name}.qkv"), x.count)  # [3, batch, heads, n, head]
         query, keys_values = g.slice(qkv, 0, 1, 0), g.slice(qkv, 1, 3, 0)
         if self.config.positions == "rope":
             query = self._rotated(query, x)
@@ -74,7 +76,7 @@ class TrunkGraph:
             scores = g.add(scores, mask)
         y = g.op("MatMul", g.op("Softmax", scores, axis=-1), values)
         y = g.reshape(g.op("Transpose", y, perm=[0, 1, 3, 2, 4]), -1, heads * head)
-        return g.linear(y, f"{name}.out"), keys_values
+        return self.linear(y, f"{name}.out"), keys_values
 
     def _split(self, qkv: str, count: int | str) -> str:
         g, shape = self.g, (3, self.config.heads, self.head)
