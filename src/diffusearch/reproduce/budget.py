@@ -25,8 +25,8 @@ from diffusearch.training.recipe import Recipe
 PLIES = 70  # positions of a game that are labelled, on average
 GAME_MOVES = 80  # moves of a played game
 SHARED = 0.65  # searches that are left of a relabelled future: the others were made for another record
-DECISION = 0.002  # seconds of a decision outside the network
-SIMULATION = 0.0005  # seconds of a simulation outside the networks
+DECISION = 0.001  # seconds of a decision outside the network
+SIMULATION = 0.0002  # seconds of a simulation outside the networks
 TREE = 84  # evaluations of the packaged minimax
 ENGINE = 0.1  # seconds of the oracle's decision
 ALONE = 4.0  # a network call for one position costs so many times its share of a large batch
@@ -136,7 +136,7 @@ def _seconds(job: MeasureJob, rates: Rates) -> tuple[float, float]:
         simulations = float(agent.partition("simulations=")[2].partition("&")[0])
         return 2 * simulations * call, DECISION + simulations * SIMULATION  # a policy and a value
     if agent.startswith(("s-v", "sa-v")):
-        return 30 * call, 10 * DECISION  # every legal move
+        return 30 * call, 2 * DECISION  # every legal move
     if agent.startswith("search"):
         return TREE * call, 5 * DECISION
     if agent.startswith("diffusearch"):
