@@ -67,8 +67,8 @@ def planners(limit: int | None = None) -> Exhibit:
             two(f"{OTHER}, the same tree", "search", "dynamics=rules&widths=4x2x2x1"),
         ),
         remark="The evaluator is the network `diffusearch` (policy and value), or the networks S-A and S-V. A state "
-        "that the network predicts is an evaluation too. Processor time is that of one core with large batches. Equal means: "
-        "as `minimax, imagined`; `MCTS, imagined` has both the evaluations and the time of it.",
+        "that the network predicts is an evaluation too. Processor time is that of one core with large batches. "
+        "Equal means: as `minimax, imagined`; `MCTS, imagined` has both the evaluations and the time of it.",
         reference=LOOK,
         spent=True,
     )
