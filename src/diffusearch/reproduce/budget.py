@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import chess
 
@@ -25,28 +25,39 @@ from diffusearch.training.recipe import Recipe
 PLIES = 70  # positions of a game that are labelled, on average
 GAME_MOVES = 80  # moves of a played game
 SHARED = 0.65  # searches that are left of a relabelled future: the others were made for another record
-DECISION = 0.002  # seconds of a decision outside the network
-SIMULATION = 0.0005  # seconds of a simulation outside the networks
+DECISION = 0.001  # seconds of a decision outside the network
+SIMULATION = 0.0002  # seconds of a simulation outside the networks
+TREE = 84  # evaluations of the packaged minimax
 ENGINE = 0.1  # seconds of the oracle's decision
 ALONE = 4.0  # a network call for one position costs so many times its share of a large batch
 FEW = 1.5  # the same for the few games that are played side by side
 V100 = 30e12  # floating-point operations a second that training sustains on a V100 (peak: 125e12)
 
 
+Kind = tuple[str, str, bool]
+
+
 @dataclass
 class Rates:
-    """Speeds of this machine, measured once for each kind."""
+    """Speeds of this machine, measured once for each kind of run; sizes differ by their number of operations."""
 
-    seconds: float  # of calibration for each kind of model
-    records: dict[tuple[object, ...], Speed]
-    searches: dict[int, float]
+    seconds: float  # of calibration for each kind
+    kinds: dict[Kind, tuple[Speed, float]] = field(default_factory=dict)  # with the operations of a record
+    searches: dict[int, float] = field(default_factory=dict)
 
     def of(self, recipe: Recipe) -> Speed:
         """Records a processor second."""
-        key = (recipe.model, recipe.process)
-        if key not in self.records:
-            self.records[key] = speed_of(recipe, self.seconds)
-        return self.records[key]
+        kind = kind_of(recipe)
+        if kind not in self.kinds:
+            self.kinds[kind] = speed_of(recipe, self.seconds), operations(recipe)
+        speed, known = self.kinds[kind]
+        ratio = known / operations(recipe)
+        return Speed(speed.training * ratio, speed.forward * ratio)
+
+
+def kind_of(recipe: Recipe) -> Kind:
+    """Runs of a kind differ in size, not in what is computed."""
+    return recipe.process.kind, recipe.model.trunk.attention, recipe.model.paradigm in ("s-a", "s-v", "sa-v")
 
 
 def whole_plan(whole: Whole, seconds: float = 10.0) -> list[str]:
@@ -55,8 +66,8 @@ def whole_plan(whole: Whole, seconds: float = 10.0) -> list[str]:
     if not setting.scale.own_labels:
         return paper_plan(setting)
     runs = ordered_runs(whole.exhibits)
-    kinds = {(recipe.model, recipe.process) for recipe in (resolved(run, setting) for run in runs)}
-    rates = Rates(seconds / max(1, len(kinds) + 2), {}, {})
+    kinds = {kind_of(resolved(run, setting)) for run in runs}
+    rates = Rates(seconds / (2 * len(kinds) + 2))
     lines, total = [f"reproduce all at the scale {setting.scale.name}, below {setting.out}"], 0.0
     lines.append("labels:")
     for one in whole.sets:
@@ -125,7 +136,9 @@ def _seconds(job: MeasureJob, rates: Rates) -> tuple[float, float]:
         simulations = float(agent.partition("simulations=")[2].partition("&")[0])
         return 2 * simulations * call, DECISION + simulations * SIMULATION  # a policy and a value
     if agent.startswith(("s-v", "sa-v")):
-        return 30 * call, 10 * DECISION  # every legal move
+        return 30 * call, 2 * DECISION  # every legal move
+    if agent.startswith("search"):
+        return TREE * call, 5 * DECISION
     if agent.startswith("diffusearch"):
         asked = agent.partition("steps=")[2].partition("&")[0]
         return float(asked or recipe.decoding.steps) * call, DECISION

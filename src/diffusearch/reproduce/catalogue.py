@@ -71,7 +71,8 @@ def _main(runs: Runs) -> Exhibit:
             *_oracle(scale),
         ),
         remark="The paper's search is taken to be the authors' published code; the two fair ones use the same "
-        "networks. The paper's oracle has 0.05 s for each legal move, ours a fixed number of nodes.",
+        "networks. The paper's oracle (Elo 2689, puzzles 99.1 %, actions 100 %) has 0.05 s for each legal move, ours a "
+        f"fixed number of nodes. The first {scale.match_rows} rows play the tournament.",
         reference=OURS,
     )
 

@@ -47,7 +47,8 @@ def write_kept(path: Path, kind: str, figures: dict[str, Any], files: list[Path]
 
 def plain_command() -> str:
     """The command with the names of files and folders, without the paths of this machine."""
-    return shlex.join(Path(word).name if word.startswith("/") else word for word in shlex.split(command_line()))
+    _, *words = shlex.split(command_line())
+    return shlex.join(["diffusearch", *(Path(word).name if word.startswith("/") else word for word in words)])
 
 
 def as_text(rows: list[PositionRow]) -> str:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from diffusearch.reproduce.whole import Whole
 
 NOT_YET = "not yet"
-PILOT = ""
 
 
 def write_report(whole: Whole) -> Path:
@@ -50,23 +49,44 @@ def _head(whole: Whole, found: Gathered) -> str:
     trained = [run for run in runs if _known(run, found, setting)]
     recipe = resolved(runs[0], setting)
     trunk, passes = recipe.model.trunk, resolved(runs[-1], setting).optimiser
-    spread = (
-        f"the standard deviation of a run's accuracy over seeds is {100 * found.spread:.1f} points, and every "
-        "difference between runs has it in its interval."
-        if found.spread
-        else "no row has a second seed yet, so that intervals of differences are too narrow."
+    return "\n\n".join(
+        (
+            f"# The paper's experiments at the scale `{scale.name}`",
+            "Every table and figure of *Implicit Search via Discrete Diffusion: A Study on Chess* (Ye et al., ICLR "
+            f"2025), measured by one command, `diffusearch reproduce all --scale {scale.name}` ([how it works and goes "
+            "on](evaluation.md#all-of-it)), with a verdict on each claim.",
+            f"**{len(trained)} of {len(runs)} runs are trained, {found.measured} of {found.wanted} measurements are "
+            f"made, the tournament is {'played' if found.ratings else NOT_YET + ' played'}.** {_effort(setting)} What "
+            f"is missing says *{NOT_YET}*.",
+            f"**What differs from the paper.** The methods are the paper's, the size is not: {scale.words} training "
+            f"games instead of {scale.paper}, a plain transformer of {trunk.layers} layers of width {trunk.width} with "
+            f"the compact encoding, trained with {passes.kind.capitalize()}, "
+            f"{passes.steps * passes.batch:,} record-passes a run (the paper: 132 million), "
+            f"labels of {scale.nodes:,} nodes a search. DiffuSearch decodes as in the paper: 20 steps, easy first, the "
+            "whole horizon, no search; only the first move is masked to the legal ones, and rows without that mask "
+            "stand beside. Baselines are causal and stop when their validation stops improving. Orders, and "
+            f"differences inside one table, can be compared with the paper's; digits cannot. {scale.chosen}".rstrip(),
+            f"**How to read it.** {_tested(setting)} Intervals are 95 %. A row with several seeds is their mean, each "
+            f"of them in parentheses; {_spread(found)}",
+        )
     )
+
+
+def _tested(setting: Setting) -> str:
+    actions, puzzles = (path.name if path else "-" for path in (setting.actions, setting.puzzles))
     return (
-        f"# The paper at the scale {scale.name}\n\n"
-        f"Made by `diffusearch reproduce all --scale {scale.name}` ([how to go on](evaluation.md#all-of-it)). The "
-        f"methods are the paper's; the size is not: {scale.words} training games instead of {scale.paper}, a plain "
-        f"transformer of {trunk.layers} layers of width {trunk.width} with the compact encoding, "
-        f"{passes.steps * passes.batch:,} record-passes a run (the paper: 132 million), labels of {scale.nodes:,} "
-        "nodes a search. So orders and differences inside one table can be compared with the paper's; digits "
-        f"cannot.\n\n{PILOT}\n\n"
-        f"**{len(trained)} of {len(runs)} runs are trained, {found.measured} of {found.wanted} measurements are "
-        f"made, the tournament is {'played' if found.ratings else NOT_YET + ' played'}.** {_effort(setting)} "
-        f"Intervals are 95 %. Rows with several seeds are means over them (in parentheses: each); {spread}"
+        f"Accuracy is measured on {setting.limit or 'all'} positions of `{actions}` behind row "
+        f"{setting.skip_actions:,} and on {setting.puzzle_limit or 'all'} puzzles of `{puzzles}` behind row "
+        f"{setting.skip_puzzles:,}."
+    )
+
+
+def _spread(found: Gathered) -> str:
+    if not found.spread:
+        return "no row has a second seed yet, so that intervals of differences between runs are too narrow."
+    return (
+        f"the standard deviation of a run's accuracy over seeds is {100 * found.spread:.1f} points, and the interval "
+        "of every difference between runs includes it."
     )
 
 
@@ -98,9 +118,12 @@ def _verdicts(found: Gathered, setting: Setting) -> str:
     claims = claims_of(setting.scale)
     rows = [[f"{claim.number}. {claim.words}", claim.verdict(found.outcomes, found.spread).value] for claim in claims]
     rule = (
-        "A test holds if its interval lies above zero and fails if the interval excludes a gain of one point; a test "
-        "of no gain holds if a gain of two points is excluded. A claim holds if all of its tests hold and fails if one "
-        "fails. Differences are in percentage points of action accuracy, on the same positions."
+        "A rule decides, not an opinion. Each claim has tests: differences in percentage points of action accuracy, on "
+        "the same positions. A test of a gain holds if its interval lies above zero, and fails if the interval ends "
+        "below one point. A test of no gain holds if the interval ends below two points, and fails if it lies above "
+        "zero. A curve is straight if the interval of its curvature lies within one point of zero, and is not if the "
+        "interval excludes zero. Otherwise a test cannot be told. A claim holds if all of its tests hold, and fails if "
+        "one fails. Differences without a verdict are there to be read."
     )
     details = [_claim(claim, found) for claim in claims]
     return "\n\n".join(["## Verdicts", table(["claim", "verdict"], rows), rule, *details])
@@ -113,7 +136,7 @@ def _claim(claim: Claim, found: Gathered) -> str:
     for test in claim.tests:
         estimate = test.estimate(found.outcomes, found.spread)
         paper = "" if test.paper is None else f"; paper {test.paper:+.1f}"
-        expected = "" if test.expected in ("gain", "") else f" (expected: {test.expected})"
+        expected = "" if test.expected in ("gain", "") else f" (claimed: {test.expected})"
         if estimate is None:
             lines.append(f"- {test.words}{expected}: {Verdict.MISSING.value}{paper}")
         else:
@@ -123,7 +146,8 @@ def _claim(claim: Claim, found: Gathered) -> str:
 
 
 def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
-    parts = [f"## {exhibit.title}", f"In the paper: {exhibit.place}. {exhibit.remark}".strip()]
+    place = f"{'In the paper: ' if exhibit.place[0].isupper() else ''}{exhibit.place}"
+    parts = [f"## {exhibit.title}", f"{place[0].upper()}{place[1:]}. {exhibit.remark}".strip()]
     if exhibit.metrics == ("cases",):
         pictures = [f"![{file.stem}](img/{file.name})" for file in cases.drawn(setting)]
         return [*parts, *(pictures or [f"{NOT_YET} drawn."])]
@@ -132,7 +156,7 @@ def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
         searches = any(not row.series for row in exhibit.rows) and "latency" in columns
         head = ["row", *(_heading(metric) for metric in columns), *(["mean depth"] if searches else [])]
         head += ["evaluations", "processor ms a move"] if exhibit.spent else []
-        head += [f"paper: {metric}" for metric in columns if metric != "latency" and not exhibit.spent]
+        head += [f"paper: {_heading(metric)}" for metric in columns if metric != "latency" and not exhibit.spent]
         parts.append(table(head, [_line(row, exhibit, columns, found, setting, searches) for row in exhibit.rows]))
     for row in exhibit.rows:
         result = found.figures[exhibit.name, setting.shown(row.label)].get("futures")

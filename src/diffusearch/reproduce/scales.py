@@ -37,6 +37,7 @@ class Scale:
     planner_rows: int | None = None  # test rows of the exhibit `planners`; None: as many as of the others
     match_games: int = 400  # of each pairing
     match_rows: int = 6  # rows of the main table that play: the paper's first
+    chosen: str = ""  # words for the page: what a pilot at this scale decided
 
     @property
     def words(self) -> str:
