@@ -157,6 +157,7 @@ def draw_cases(ready: dict[str, str], setting: Setting, made: Made) -> None:
     from diffusearch.evaluation.puzzles import read_puzzles
     from diffusearch.files import write_whole
     from diffusearch.play.pictures import case_picture
+    from diffusearch.play.thoughts import thought_of
 
     assert setting.puzzles is not None
     puzzles = read_puzzles(setting.puzzles, setting.puzzle_limit or setting.limit, skip=setting.skip_puzzles)
@@ -165,7 +166,7 @@ def draw_cases(ready: dict[str, str], setting: Setting, made: Made) -> None:
         players = {label: stack.enter_context(build(text)) for label, text in ready.items()}
         for puzzle in hard[: setting.cases]:
             board = puzzle.board()
-            decisions = {label: player.play(board) for label, player in players.items()}
+            thoughts = {label: thought_of(label, board, player.play(board)) for label, player in players.items()}
             caption = f"lichess {puzzle.id}, rated {puzzle.rating}; solution {' '.join(puzzle.moves[1:])}"
             made.files.append(setting.out / f"case-{puzzle.id}.svg")
-            write_whole(made.files[-1], case_picture(board, decisions, caption))
+            write_whole(made.files[-1], case_picture(board, thoughts, caption))
