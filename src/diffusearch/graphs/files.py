@@ -17,9 +17,11 @@ from diffusearch.training.recipe import load_recipe
 def write_graphs(folder: Path) -> list[Path]:
     """The files of all graphs of a run folder, written anew."""
     recipe, weights = load_recipe(folder / "recipe.toml"), folder / WEIGHTS
-    made = graphs(recipe, tensor_places(weights))
-    about = facts(recipe, sha256(weights))
-    for name, model in made.items():
-        onnx.helper.set_model_props(model, {KEY: about})
-        write_whole(graph_file(folder, name), model.SerializeToString(deterministic=True))
-    return [graph_file(folder, name) for name in made]
+    places, about = tensor_places(weights), facts(recipe, sha256(weights))
+    written = []
+    for int8 in (False, True):
+        for name, model in graphs(recipe, places, int8=int8).items():
+            onnx.helper.set_model_props(model, {KEY: about})
+            written.append(graph_file(folder, name, int8=int8))
+            write_whole(written[-1], model.SerializeToString(deterministic=True))
+    return written
