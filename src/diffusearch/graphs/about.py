@@ -37,8 +37,8 @@ def refusal(recipe: Recipe) -> str | None:
 
 
 def graph_file(folder: Path, name: str, *, int8: bool = False) -> Path:
-    """The file of a graph; each has a second one with 8-bit weights in the trunk."""
-    return folder / (f"{name}-int8.onnx" if int8 else f"{name}.onnx")
+    """The file of a graph; those with a trunk have a second one, with 8-bit weights there."""
+    return folder / (f"{name}-int8.onnx" if int8 and name != "revise" else f"{name}.onnx")
 
 
 def facts(recipe: Recipe, weights: str) -> str:

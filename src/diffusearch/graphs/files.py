@@ -18,10 +18,12 @@ def write_graphs(folder: Path) -> list[Path]:
     """The files of all graphs of a run folder, written anew."""
     recipe, weights = load_recipe(folder / "recipe.toml"), folder / WEIGHTS
     places, about = tensor_places(weights), facts(recipe, sha256(weights))
-    written = []
-    for int8 in (False, True):
-        for name, model in graphs(recipe, places, int8=int8).items():
-            onnx.helper.set_model_props(model, {KEY: about})
-            written.append(graph_file(folder, name, int8=int8))
-            write_whole(written[-1], model.SerializeToString(deterministic=True))
-    return written
+    made = {
+        graph_file(folder, name, int8=int8): model
+        for int8 in (True, False)
+        for name, model in graphs(recipe, places, int8=int8).items()
+    }
+    for path, model in made.items():
+        onnx.helper.set_model_props(model, {KEY: about})
+        write_whole(path, model.SerializeToString(deterministic=True))
+    return list(made)
