@@ -2,6 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/backend_speed.py
     OMP_NUM_THREADS=1 python benchmarks/backend_speed.py --moves 500      # how many of 500 moves are the same
+    OMP_NUM_THREADS=1 python benchmarks/backend_speed.py --moves 500 --int8 --agents search diffusearch
 
 Processor time of one thread. Rounds alternate between the two, and the median of their ratios is told, so that a busy
 machine slows both. One evaluation is also compared with a plain residual network in torch, of the size of small public
@@ -98,6 +99,7 @@ def told(what: str, seconds: dict[str, list[float]], goal: str) -> None:
 
 def speeds(rounds: int) -> None:
     runs = {name: Run.load(packaged("diffusearch"), name) for name in ("onnx", "torch")}
+    runs["onnx, 8 bits"] = runs["onnx"].quantised()
     near = runs["onnx"].trained_layout()
     given = given_variables([chess.Board()], near)
     plain, planes = PlainNet().eval(), torch.zeros(1, PLANES, 8, 8)
@@ -115,7 +117,8 @@ def speeds(rounds: int) -> None:
     told("one evaluation", alternating(ways, 5 * rounds, 20), "onnx at most 3 ms and 1.3 times the residual net")
 
     boards = positions(rounds)
-    agents = {name: agent(f"search?backend={name}") for name in runs}
+    texts = {"onnx": "backend=onnx", "torch": "backend=torch", "onnx, 8 bits": "backend=onnx&int8=on"}
+    agents = {name: agent(f"search?{text}") for name, text in texts.items()}
     told(
         "one decision of search",
         on_boards(boards, {name: one.play for name, one in agents.items()}),
@@ -143,17 +146,17 @@ def on_boards(boards: list[chess.Board], ways: dict[str, Callable[[chess.Board],
     return seconds
 
 
-def same_moves(count: int, texts: tuple[str, ...]) -> None:
-    boards = positions(count)
+def same_moves(count: int, texts: tuple[str, ...], int8: bool) -> None:
+    boards, small = positions(count), "&int8=on" if int8 else ""
     for text in texts:
         joined = f"{text}{'&' if '?' in text else '?'}backend="
-        with agent(f"{joined}onnx") as ours, agent(f"{joined}torch") as theirs:
+        with agent(f"{joined}onnx{small}") as ours, agent(f"{joined}torch") as theirs:
             same = 0
             for board in boards:
                 for player in (ours, theirs):
                     player.new_game()
                 same += ours.play(board).move == theirs.play(board).move
-        print(f"{text}: the same move in {same} of {len(boards)}", flush=True)
+        print(f"{text}{small}: the same move in {same} of {len(boards)}", flush=True)
 
 
 def main() -> None:
@@ -161,11 +164,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--moves", type=int, default=0, help="compare moves in so many positions instead")
     parser.add_argument("--agents", nargs="*", default=AGENTS)
+    parser.add_argument("--int8", action="store_true", help="8-bit weights in onnxruntime")
     arguments = parser.parse_args()
     use_threads(1)
     torch.set_num_threads(1)
     if arguments.moves:
-        same_moves(arguments.moves, tuple(arguments.agents))
+        same_moves(arguments.moves, tuple(arguments.agents), arguments.int8)
     else:
         speeds(arguments.rounds)
 

@@ -80,7 +80,7 @@ def test_other_weights_do_not_agree(tmp_path: Path) -> None:
 def test_half_precision_weights_are_read_where_they_lie(tmp_path: Path) -> None:
     folder = written(tmp_path, dict(RESIDUAL), half=True)
     files = write_graphs(folder)
-    assert sum(file.stat().st_size for file in files) < 400_000  # no weights inside
+    assert sum(file.stat().st_size for file in files) < 700_000  # no weights inside
     graphs = Run.load(folder, "onnx").backend
     assert isinstance(graphs, OnnxBackend)
     assert agreement(Run.load(folder, "torch"), graphs, 3).good

@@ -88,16 +88,26 @@ def _trained_on_all_horizons(run: Run) -> Run:
 def test_what_only_torch_has_is_refused_in_a_sentence(both: tuple[Run, Run], run_folder: Path) -> None:
     with pytest.raises(UserError, match=r"cache .* choose backend=torch"):
         both[1].imagine(BOARDS, Decoding(carry="keep", cache=True))
-    with pytest.raises(UserError, match="8-bit weights with backend=torch"):
-        both[1].quantised()
     with pytest.raises(UserError, match="backend 'jax' is unknown: choose one of auto, onnx, torch"):
         Run.load(run_folder, "jax")
+
+
+def test_eight_bits_are_close(both: tuple[Run, Run]) -> None:
+    exact, small = both[1].evaluate(BOARDS), both[1].quantised().evaluate(BOARDS)
+    assert [one.priors for one in small] != [one.priors for one in exact]
+    for one, other in zip(small, exact, strict=True):
+        assert one.priors == pytest.approx(other.priors, rel=0.2)
+        assert one.value == pytest.approx(other.value, rel=0.05)
 
 
 def test_a_missing_graph_is_named(run_folder: Path) -> None:
     (run_folder / "predict.onnx").unlink()
     with pytest.raises(UserError, match=r"predict\.onnx is not there: make the graphs"):
         Run.load(run_folder)
+    write_graphs(run_folder)
+    (run_folder / "denoise-int8.onnx").unlink()
+    with pytest.raises(UserError, match=r"denoise-int8\.onnx is not there"):
+        Run.load(run_folder).quantised()
     for path in run_folder.glob("*.onnx"):
         path.unlink()
     with pytest.raises(UserError, match=r"evaluate\.onnx is not there"):

@@ -19,7 +19,7 @@ TEMPERATURE = Option("temperature", TEMPERATURES, 0.0, "0 plays the best move, 1
 TOKEN_TEMPERATURE = Option("temperature", TEMPERATURES, 0.0, "0 takes the likeliest tokens, 1 samples them")
 STRENGTH = Option("strength", integer(0, 100), 100, "100 full, 50 samples from the probabilities, 0 any legal move")
 BACKEND = Option("backend", choice(*BACKENDS), "auto", "who computes the network (auto: onnx where the run has graphs)")
-INT8 = Option("int8", SWITCH, False, "8-bit weights in the trunk (torch): faster on a CPU, not exact")
+INT8 = Option("int8", SWITCH, False, "8-bit weights in the trunk: faster on a CPU, not exact")
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,9 @@ def _run(spec: AgentSpec, packaged: str, backend: str) -> Run:
     return run(spec.argument, packaged, spec.word, backend)
 
 
-def _torch_for(options: dict[str, Any], *names: str) -> str:
-    """The back end: where it is left open and one of these options is on, it is torch, which alone has them."""
-    return "torch" if options["backend"] == "auto" and any(options.get(name) for name in names) else options["backend"]
+def _backend(options: dict[str, Any]) -> str:
+    """The back end of `diffusearch`: where it is left open, `cache` asks for torch, which alone has it."""
+    return "torch" if options["backend"] == "auto" and options["cache"] else str(options["backend"])
 
 
 # Options of `diffusearch` that are fields of its run's [decoding]; None keeps the run's own.
@@ -70,7 +70,7 @@ DECODING = {"k": "imaginations", "stop": "stop_confidence"} | {
 
 
 def diffusearch(spec: AgentSpec, options: dict[str, Any]) -> Agent:
-    net = _run(spec, "diffusearch", _torch_for(options, "int8", "cache"))
+    net = _run(spec, "diffusearch", _backend(options))
     net = net.quantised() if options["int8"] else net
     given = {field: options[name] for name, field in DECODING.items() if options[name] is not None}
     decoding = net.recipe.decoding.changed(options["horizon"], **given)
@@ -114,7 +114,7 @@ def search(spec: AgentSpec, options: dict[str, Any]) -> Agent:
         if options[name] is not None and planner != owner:
             raise UserError(f"option {name} of '{spec}' belongs to planner={owner}, not to planner={planner}")
     networks, evaluator, provenance = _networks(
-        spec, ("diffusearch", "diffusearch"), _torch_for(options, "int8"), int8=options["int8"]
+        spec, ("diffusearch", "diffusearch"), options["backend"], int8=options["int8"]
     )
     if options["dynamics"] == "imagined" and not networks[0].predicts_states:
         raise UserError(

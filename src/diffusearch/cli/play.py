@@ -104,7 +104,8 @@ def _export(folder: Path, onnx: Path | None, positions: int) -> bool:
         for path in export_graphs(folder):
             typer.echo(f"{path}: {path.stat().st_size / 1000:.0f} kB")
         typer.echo(f"comparing with torch on {positions} positions")
-        found = check_graphs(folder, positions)
+        found, small = check_graphs(folder, positions)
+        typer.echo(f"{folder}, 8 bits: {small}")
     else:
         run = Run.load(folder, "torch")
         export_onnx(run, folder / "weights.safetensors", onnx)

@@ -36,8 +36,9 @@ def refusal(recipe: Recipe) -> str | None:
     return "has self-conditioning, which no graph computes" if model.self_conditioning else None
 
 
-def graph_file(folder: Path, name: str) -> Path:
-    return folder / f"{name}.onnx"
+def graph_file(folder: Path, name: str, *, int8: bool = False) -> Path:
+    """The file of a graph; those with a trunk have a second one, with 8-bit weights there."""
+    return folder / (f"{name}-int8.onnx" if int8 and name != "revise" else f"{name}.onnx")
 
 
 def facts(recipe: Recipe, weights: str) -> str:

@@ -17,9 +17,13 @@ from diffusearch.training.recipe import load_recipe
 def write_graphs(folder: Path) -> list[Path]:
     """The files of all graphs of a run folder, written anew."""
     recipe, weights = load_recipe(folder / "recipe.toml"), folder / WEIGHTS
-    made = graphs(recipe, tensor_places(weights))
-    about = facts(recipe, sha256(weights))
-    for name, model in made.items():
+    places, about = tensor_places(weights), facts(recipe, sha256(weights))
+    made = {
+        graph_file(folder, name, int8=int8): model
+        for int8 in (True, False)
+        for name, model in graphs(recipe, places, int8=int8).items()
+    }
+    for path, model in made.items():
         onnx.helper.set_model_props(model, {KEY: about})
-        write_whole(graph_file(folder, name), model.SerializeToString(deterministic=True))
-    return [graph_file(folder, name) for name in made]
+        write_whole(path, model.SerializeToString(deterministic=True))
+    return list(made)

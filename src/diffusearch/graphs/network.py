@@ -40,9 +40,9 @@ def layout_of(recipe: Recipe, at_least: int = 1) -> Layout:
     return whole.truncated(min(found, default=whole.horizon))
 
 
-def graphs(recipe: Recipe, places: dict[str, TensorPlace]) -> dict[str, onnx.ModelProto]:
+def graphs(recipe: Recipe, places: dict[str, TensorPlace], *, int8: bool = False) -> dict[str, onnx.ModelProto]:
     """The graphs that a run has, by name."""
-    return {name: getattr(NetworkGraph(recipe, places), name)() for name in graph_names(recipe)}
+    return {name: getattr(NetworkGraph(recipe, places, int8=int8), name)() for name in graph_names(recipe)}
 
 
 @dataclass(frozen=True)

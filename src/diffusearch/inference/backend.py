@@ -59,6 +59,9 @@ class Backend(Protocol):
 
     name: str  # "torch" or "onnx"
 
+    def quantised(self) -> Backend:
+        """The same network with 8-bit weights in its trunk: faster on a CPU, not exact."""
+
     def refusal(self, decoding: Decoding, horizon: int) -> str | None:
         """Why records of a horizon cannot be denoised so; None if they can."""
 

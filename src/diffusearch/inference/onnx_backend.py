@@ -49,21 +49,23 @@ class OnnxBackend:
 
     name = "onnx"
 
-    def __init__(self, folder: Path, recipe: Recipe, fingerprint: str) -> None:
-        """`fingerprint` is the SHA-256 of the weights' file."""
-        self.folder, self.recipe = folder, recipe
+    def __init__(self, folder: Path, recipe: Recipe, fingerprint: str, *, int8: bool = False) -> None:
+        """`fingerprint` is the SHA-256 of the weights' file. `int8`: the graphs with 8-bit weights in the trunk."""
+        self.folder, self.recipe, self.fingerprint, self.int8 = folder, recipe, fingerprint, int8
         model = recipe.model
         whole = layouts.layout(model.paradigm, model.horizon, model.encoding, model.patch)
         self.near = whole.truncated(min(recipe.trained_horizons))  # what `evaluate` looks at
         self.facts = facts(recipe, fingerprint)
         for name in graph_names(recipe):
-            if not graph_file(folder, name).is_file():
+            if not (path := graph_file(folder, name, int8=int8)).is_file():
                 raise UserError(
-                    f"{graph_file(folder, name)} is not there: make the graphs with `diffusearch export --graphs`, "
-                    "or choose backend=torch"
+                    f"{path} is not there: make the graphs with `diffusearch export --graphs`, or choose backend=torch"
                 )
         self._sessions: dict[str, tuple[int, InferenceSession]] = {}  # with the threads of each
         self._session("evaluate")  # what is wrong with the files shows now
+
+    def quantised(self) -> OnnxBackend:
+        return OnnxBackend(self.folder, self.recipe, self.fingerprint, int8=True)
 
     def refusal(self, decoding: Decoding, horizon: int) -> str | None:
         if decoding.cache:
@@ -124,8 +126,11 @@ class OnnxBackend:
     def _session(self, name: str) -> InferenceSession:
         count = threads()
         if name not in self._sessions or self._sessions[name][0] != count:
-            self._sessions[name] = count, open_graph(graph_file(self.folder, name), self.facts, count)
+            self._sessions[name] = count, self._open(name, count)
         return self._sessions[name][1]
+
+    def _open(self, name: str, count: int) -> InferenceSession:
+        return open_graph(graph_file(self.folder, name, int8=self.int8), self.facts, count)
 
 
 class OnnxNetwork:

@@ -62,7 +62,9 @@ class Run:
     @property
     def net(self) -> Denoiser:
         """The network of the torch back end."""
-        return self._torch("its network can be looked into").net
+        if self.backend.name != "torch":
+            raise UserError(f"the run {self.name!r} is computed by {self.backend.name}: choose backend=torch")
+        return cast("TorchBackend", self.backend).net
 
     @classmethod
     def load(cls, path: str | Path, backend: str = "auto") -> Run:
@@ -79,13 +81,7 @@ class Run:
 
     def quantised(self) -> Run:
         """The same run with 8-bit weights in its trunk: faster on a CPU, not exact."""
-        return Run(self.recipe, self._torch("it has 8-bit weights").quantised(), self.fingerprint, self.version)
-
-    def _torch(self, what: str) -> TorchBackend:
-        """The back end of torch, where there is `what`."""
-        if self.backend.name != "torch":
-            raise UserError(f"the run {self.name!r} is computed by {self.backend.name}; {what} with backend=torch")
-        return cast("TorchBackend", self.backend)
+        return Run(self.recipe, self.backend.quantised(), self.fingerprint, self.version)
 
     @property
     def name(self) -> str:

@@ -33,13 +33,13 @@ def export_graphs(folder: Path) -> list[Path]:
     return write_graphs(folder)
 
 
-def check_graphs(folder: Path, count: int, seed: int = 1) -> Agreement:
-    """Compare the graphs of a run folder with torch."""
+def check_graphs(folder: Path, count: int, seed: int = 1) -> tuple[Agreement, Agreement]:
+    """Compare the graphs of a run folder with torch: the exact ones, and those with 8-bit weights."""
     from diffusearch.inference.onnx_backend import OnnxBackend
 
-    graphs = Run.load(folder, "onnx").backend
+    run, graphs = Run.load(folder, "torch"), Run.load(folder, "onnx").backend
     assert isinstance(graphs, OnnxBackend)
-    return agreement(Run.load(folder, "torch"), graphs, count, seed)
+    return agreement(run, graphs, count, seed), agreement(run, graphs.quantised(), count, seed)
 
 
 def about(run: Run) -> dict[str, Any]:
