@@ -3,8 +3,8 @@
     python benchmarks/many_players.py --clients 50 [--agent TEXT] [--plies 60]
 
 Starts `diffusearch play` on a free port. Every client plays random moves against the first opponent of the list, to the
-end of the game or for so many plies. A "busy" answer is tried again after its Retry-After. Prints finished games, moves
-and the mean and longest wait for a move; the exit code is 1 if a client did not finish.
+end of the game or for so many plies. A "busy" answer is tried again after its Retry-After. Prints finished games, how
+they ended, moves and the mean and longest wait for a move; the exit code is 1 if a client did not finish.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import random
 import subprocess
 import sys
 import time
+from collections import Counter
 from typing import Any
 
 import httpx
@@ -65,7 +66,7 @@ async def match(address: str, clients: int, plies: int) -> dict[str, Any]:
     finished = [end for end in ends if isinstance(end, str)]
     told = {"agent": agent, "clients": clients, "finished": len(finished), "moves": len(waits)}
     told |= {"busy": sum(player.busy for player in players), "mean s": round(sum(waits) / max(1, len(waits)), 2)}
-    return {**told, "longest s": round(max(waits, default=0.0), 2)}
+    return {**told, "longest s": round(max(waits, default=0.0), 2), "ends": dict(Counter(finished))}
 
 
 def main() -> None:

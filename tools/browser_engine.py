@@ -15,6 +15,7 @@ import argparse
 import gzip
 import json
 import random
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ RANDOM_MOVES = 0.2  # share of moves that no network chose
 
 def level(one: Level) -> dict[str, Any]:
     options = AgentSpec.parse(one.text).options
-    rating = None if one.rating is None else one.rating.model_dump()
+    rating = None if one.rating is None else asdict(one.rating)
     strength = int(options.get("strength", 100))
     return {"label": one.label, "rating": rating, "strength": strength, "steps": one.limits.steps}
 

@@ -19,7 +19,9 @@ from diffusearch.drafts.revising import imaginer
 from diffusearch.fen import board_of
 from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.run import Run
+from diffusearch.play.opponents import name_of
 from diffusearch.play.pictures import case_picture, strip_picture
+from diffusearch.play.schemas import Thought
 from diffusearch.play.terminal import film_frames, imagined_boards, summary
 from diffusearch.play.thoughts import thought_of
 from diffusearch.weights import NAMES
@@ -74,6 +76,11 @@ class Vision(Imagination):
         line = tuple(map(chess.Move.from_uci, self.moves))
         return Decision(chess.Move.from_uci(self.move), shares, line, self.value, self.nodes, imagination=self)
 
+    @property
+    def thought(self) -> Thought:
+        """The same as the page shows."""
+        return thought_of("diffusearch", chess.Board(self.root), self.decision)
+
     def show(self, film: bool = False) -> None:
         """Boards with arrows in a notebook, of characters elsewhere; `film` adds the denoising, in characters."""
         from rich.console import Console
@@ -83,7 +90,7 @@ class Vision(Imagination):
         if notebook and kernel:
             notebook.display.display(self)
         console = Console(soft_wrap=True)
-        thought = thought_of("diffusearch", chess.Board(self.root), self.decision)
+        thought = self.thought
         if film:
             for frame in film_frames(thought.film):
                 console.print(frame)
@@ -93,8 +100,8 @@ class Vision(Imagination):
 
     def _repr_svg_(self) -> str:
         """The position with the move and the imagined line as numbered arrows."""
-        return case_picture(chess.Board(self.root), {"imagined": self.decision})
+        return case_picture(chess.Board(self.root), {name_of("diffusearch"): self.thought})
 
     def _repr_html_(self) -> str:
         """The same with the strip of imagined boards below it."""
-        return f"<div>{self._repr_svg_()}</div><div>{strip_picture(self)}</div>"
+        return f"<div>{self._repr_svg_()}</div><div>{strip_picture(self.thought)}</div>"

@@ -151,7 +151,7 @@ def test_explain_draws_agents_side_by_side_and_the_strip(tiny_run: Path, tmp_pat
     words = ["--agent", "diffusearch", "--agent", "greedy-material", "--weights", str(tiny_run), "--steps", "2"]
     said = run("explain", MIDDLEGAME, *words, "--out", str(out)).splitlines()
     assert said == [str(out), str(tmp_path / "case-boards.svg")]
-    assert "greedy-material: " in "".join(ElementTree.parse(out).getroot().itertext())
+    assert "Greedy: " in "".join(ElementTree.parse(out).getroot().itertext())
     assert ElementTree.parse(said[1]).getroot().tag.endswith("svg")
 
 

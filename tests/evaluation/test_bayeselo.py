@@ -128,12 +128,20 @@ def test_pairs_are_drawn_together() -> None:
 def test_anchor_shifts_the_scale() -> None:
     games = simulate([0.0, 100.0], 30, 90, 30, seed=2)
     free = rate(games, ["0", "1"], replicas=10)
-    held = rate(games, ["0", "1"], replicas=10, anchor=("0", 1500))
+    held = rate(games, ["0", "1"], replicas=10, anchors={"0": 1500})
     assert held.elo[0] == 1500
     assert held.intervals[0] == (1500, 1500)
     assert held.elo[1] - held.elo[0] == pytest.approx(free.elo[1] - free.elo[0])
     with pytest.raises(UserError, match="anchor 'x'"):
-        rate(games, ["0", "1"], anchor=("x", 0))
+        rate(games, ["0", "1"], anchors={"x": 0})
+
+
+def test_several_anchors_have_their_elo_on_average() -> None:
+    games = simulate([0.0, 100.0, 300.0], 30, 90, 30, seed=2)
+    free = rate(games, ["0", "1", "2"], replicas=10)
+    held = rate(games, ["0", "1", "2"], replicas=10, anchors={"0": 1500, "2": 1900})
+    assert held.elo[0] + held.elo[2] == pytest.approx(1500 + 1900)
+    assert held.elo - held.elo[1] == pytest.approx(free.elo - free.elo[1])  # distances stay what the games say
 
 
 def test_the_list_counts_games_and_points() -> None:

@@ -77,7 +77,7 @@ def tournament() -> dict[str, Any]:
         for opening, result in enumerate(["1-0", "1/2-1/2", "0-1", "1-0"])
         for white, black in (("a|b", "s-v"), ("s-v", "a|b"))
     ]
-    _, numbers = figures(played, ["a|b", "s-v"], GameRules(), replicas=20, anchor=("s-v", 1000))
+    _, numbers = figures(played, ["a|b", "s-v"], GameRules(), replicas=20, anchors={"s-v": 1000})
     return stamp("tournament", "a|b", **numbers)
 
 

@@ -188,7 +188,7 @@ def test_the_table_fits_80_columns_with_many_agents_of_long_names() -> None:
         "los": [[0.999] * 9 for _ in names],
         "wins_draws_losses": [[[1000, 200, 2000]] * 9 for _ in names],
         "rules": {"referee": None, "max_plies": 300},
-        "anchor": None,
+        "anchors": {},
         "prior": 2.0,
         "advantage": 30.0,
         "draw_margin": 50.0,

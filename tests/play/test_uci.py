@@ -126,3 +126,10 @@ def test_bytes_that_are_no_text_do_no_harm() -> None:
     junk = [bytes(range(256)) + b"\n", b"\xff\xfe go\n", b"position fen \x00\n", b"go\n"]
     assert converse(junk, lines.append, lambda text: GatedAgent(), UciOptions(Agent="mock"))
     assert sum(line.startswith("bestmove") for line in lines) == 2
+
+
+def test_an_elo_that_is_not_measured_is_said_and_the_game_goes_on(talk: Talk) -> None:
+    talk.send("setoption name UCI_LimitStrength value true")
+    assert "not for 'mock': Strength holds" in talk.lines[-1]
+    talk.send("position startpos", "go")
+    assert talk.until("bestmove").startswith("bestmove h2h4")

@@ -154,3 +154,36 @@ def test_a_failing_agent_neither_crashes_the_engine_nor_plays_illegally(fault: s
     talk.send("isready")
     talk.until("readyok")
     assert talk.engine.close()
+
+
+class Weakened(GatedAgent):
+    """Samples its move in `play`, as agents below their full strength do; `analyse` would give the best lines."""
+
+    def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
+        raise AssertionError("below full strength the move is that of `play`")
+
+
+def test_below_full_strength_the_bestmove_is_the_sampled_one_with_any_number_of_lines() -> None:
+    talk = Talk(Weakened(), Agent="s-a", Strength=40)
+    try:
+        talk.send("setoption name MultiPV value 3", "position startpos", "go")
+        assert talk.until("bestmove").startswith("bestmove h2h4")  # what Weakened.play chose
+        lines = talk.starting("info depth")[-3:]
+        assert [line.split(" multipv ")[1][0] for line in lines] == ["1", "2", "3"]
+        assert " pv h2h4" in lines[0]
+    finally:
+        assert talk.engine.close()
+
+
+def test_strength_reduces_the_steps_once() -> None:
+    agent = GatedAgent()
+    talk = Talk(agent, Agent="s-a", Strength=40)
+    try:
+        talk.send("position startpos", "go")
+        talk.until("bestmove")
+        assert agent.asked[-1].steps == 20  # the agent was built with its strength: these are its own steps
+        talk.send("setoption name Steps value 10", "go")
+        talk.until("bestmove", 2)
+        assert agent.asked[-1].steps == 4  # given steps replace them
+    finally:
+        assert talk.engine.close()

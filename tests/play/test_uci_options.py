@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diffusearch.errors import UserError
+from diffusearch.play.rating_scale import dial_ratings
 from diffusearch.play.uci_options import TABLE, UciOptions
 
 
@@ -92,6 +93,32 @@ def test_chess960_is_refused_clearly() -> None:
         options.set("UCI_Chess960", "true")
     options.set("UCI_Chess960", "false")  # what some programs send by themselves
     assert not any("960" in line for line in options.declared())
+
+
+def test_an_elo_is_turned_into_a_strength_by_the_measured_scale() -> None:
+    options = UciOptions(Seed=5)
+    points = dial_ratings("search")
+    low, high = points[0][1], points[-1][1]
+    assert f"option name UCI_Elo type spin default {high} min {low} max {high}" in options.declared()
+    options.set("UCI_Elo", str(low))
+    assert options.agent_text() == "search?seed=5"  # it holds with UCI_LimitStrength alone
+    options.set("UCI_LimitStrength", "true")
+    assert options.agent_text() == f"search?strength={points[0][0]}&seed=5"
+    options.set("UCI_Elo", str(high))
+    assert options.agent_text() == "search?seed=5"
+    options.set("Strength", "30")
+    assert options.strength == 100  # UCI_Elo goes before Strength
+    with pytest.raises(UserError, match="UCI_Elo"):
+        options.set("UCI_Elo", str(high + 1))
+
+
+@pytest.mark.parametrize(("agent", "weights"), [("mcts", ""), ("search?widths=2x1", ""), ("search", "runs/mine")])
+def test_without_a_measured_scale_strength_holds_and_a_notice_says_so(agent: str, weights: str) -> None:
+    options = UciOptions(Agent=agent, Weights=weights, UCI_LimitStrength=True, Strength=70)
+    assert "not for" in options.notice
+    assert options.strength == 70
+    options.set("UCI_LimitStrength", "false")
+    assert options.notice == ""
 
 
 def test_weights_in_two_places_are_refused() -> None:

@@ -45,6 +45,8 @@ def test_a_resolved_recipe_is_a_recipe_again(tmp_path: Path) -> None:
     [
         ("speed = 3", "speed is unknown: did you mean seed\\?"),
         ("nonsense = 3", "nonsense is unknown: choose among name, seed"),
+        ("[model]\nlayers = 3", r"model.layers is unknown: did you mean model.trunk.layers\?"),
+        ("steps = 3", r"steps is unknown: did you mean .*optimiser.steps"),
         ("[model]\nhorzon = 3", r"model.horzon is unknown: did you mean model.horizon\?"),
         ("[model.trunk]\nlayer = 3", r"model.trunk.layer is unknown: did you mean model.trunk.layers\?"),
         ("seed = 'one'", "seed must be a whole number, not 'one'"),

@@ -93,8 +93,11 @@ export const cardOf = (state: State, id: string): AgentCard | undefined =>
 
 export const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
+export const FLOOR = 400; // below it agents play almost at random, and their rating is known only roughly
+
 /** The strength in words: the measured rating where there is one, else the level's label. */
-export const strengthOf = (level: Level): string => (level.rating ? `rating ${level.rating.elo}` : level.label);
+export const strengthOf = ({ rating, label }: Level): string =>
+  !rating ? label : rating.elo < FLOOR ? `rating below ${FLOOR}` : `rating ${rating.elo}`;
 
 /** The agents that can play here, or will once their network is loaded. */
 export const ableAgents = (state: State): AgentCard[] => state.agents.filter((card) => card.state !== "problem");

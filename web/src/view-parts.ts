@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Level } from "./api";
-import { cardOf, strengthOf } from "./select";
+import { cardOf, FLOOR, strengthOf } from "./select";
 import type { Opponent } from "./state";
 import { changed, state } from "./store";
 
@@ -11,9 +11,11 @@ const NOTES = { ready: "", loading: " (loading)", problem: " (not here)" };
 /** The measured rating where there is one, with the interval that it lies in. */
 function levelText(level: Level | undefined): string {
   if (!level) return "";
-  if (!level.rating) return level.label;
+  const { rating, label } = level;
+  if (!rating) return label;
   // Word joiners: the interval is not broken at its dash.
-  return `${strengthOf(level)} (${level.rating.low}\u2060–\u2060${level.rating.high}), ${level.label}`;
+  const interval = rating.elo < FLOOR ? "" : ` (${rating.low}\u2060–\u2060${rating.high})`;
+  return `${strengthOf(level)}${interval}, ${label}`;
 }
 
 /** Who plays, and how strong: a list and, where there is a choice, a slider whose label says what it means. */

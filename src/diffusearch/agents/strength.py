@@ -4,7 +4,7 @@ For every neural agent it changes two things and nothing else:
 - the move is sampled from probabilities ** (1 / temperature) with temperature = (100 - dial) / dial. So 100 plays the
   best move, 50 samples from the agent's own probabilities, 0 samples all legal moves alike;
 - the search is reduced in proportion: denoising steps and simulations are scaled by dial / 100, never below one.
-The dial is no rating: which Elo a setting has depends on the weights and must be measured by a tournament.
+The dial is no rating: which Elo a setting has depends on the weights and is measured by benchmarks/elo_scale.py.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import chess
 
     from diffusearch.agents.base import Decision
+    from diffusearch.play.schemas import Thought
 
 Fen = Annotated[str, typer.Argument(metavar="FEN", help="The position, or `startpos`.")]
 AgentText = Annotated[str, typer.Option("--agent", help="Who decides, e.g. search, diffusearch, s-a, stockfish.")]
@@ -116,24 +117,25 @@ def explain(
     from diffusearch.agents.build import agent as build
     from diffusearch.fen import board_of
     from diffusearch.files import write_whole
+    from diffusearch.play.opponents import name_of
     from diffusearch.play.pictures import case_picture, strip_picture
+    from diffusearch.play.thoughts import thought_of
 
     if out.suffix != ".svg":
         raise UserError(f"--out {out} is no .svg file: pictures are written as SVG")
     if not out.parent.is_dir():
         raise UserError(f"there is no folder {out.parent} for {out.name}: make it first")
     board = board_of(fen)
-    decisions: dict[str, Decision] = {}
+    thoughts: dict[str, Thought] = {}
     for text in agent or [DEFAULT_AGENT]:
-        first = not decisions  # --weights and --steps are for the first agent; the others say it in their text
+        first = not thoughts  # --weights and --steps are for the first agent; the others say it in their text
         with build(spec_of(text, weights if first else None, steps=steps if first else None)) as player:
-            decisions[text] = player.play(board)
-    write_whole(out, case_picture(board, decisions).encode())
+            thoughts[name_of(text)] = thought_of(text, board, player.play(board))
+    write_whole(out, case_picture(board, thoughts).encode())
     typer.echo(str(out))
-    imaginations = [decision.imagination for decision in decisions.values() if decision.imagination is not None]
-    if imaginations:
+    if imagined := [thought for thought in thoughts.values() if thought.imagined]:
         strip = out.with_stem(f"{out.stem}-boards")
-        write_whole(strip, strip_picture(imaginations[0]).encode())
+        write_whole(strip, strip_picture(imagined[0]).encode())
         typer.echo(str(strip))
 
 

@@ -62,7 +62,9 @@ def tournament(
     together: Annotated[int, typer.Option("--together", min=1, help="Games side by side in a process.")] = 16,
     processes: Annotated[int, typer.Option("--processes", min=1, help="Processes that play.")] = 1,
     ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster instead.")] = False,
-    anchor: Annotated[str | None, typer.Option("--anchor", help="AGENT@ELO fixes the scale.")] = None,
+    anchor: Annotated[
+        list[str] | None, typer.Option("--anchor", help="AGENT@ELO fixes the scale; several: on average.")
+    ] = None,
     prior: Annotated[float, typer.Option("--prior", min=0.0, help="Virtual games a player; 0 = none.")] = 2.0,
     replicas: Annotated[int, typer.Option("--replicas", min=10, help="Bootstrap replicas.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap.")] = 0,
@@ -82,7 +84,7 @@ def tournament(
 
     require_matplotlib()  # the crosstable is drawn after the last game
     names = [name for text in (*agents, *(more or ())) for name in text.split()]
-    held = _anchor(anchor, names)
+    held = dict(_anchor(text, names) for text in anchor or ())
     lines = read_book(book)
     fixtures = event.schedule(event.pairings(names, gauntlet), games, len(lines))
     recipes = recipes_of(names)  # a wrong text is refused before the first game
@@ -101,7 +103,7 @@ def tournament(
         )
     with progress_bar("bootstrap", replicas) as progress:
         _, figures = event.figures(
-            played, names, rules, prior=prior, replicas=replicas, seed=seed, anchor=held, progress=progress
+            played, names, rules, prior=prior, replicas=replicas, seed=seed, anchors=held, progress=progress
         )
     figures["games_per_pairing"] = games
     files = [out / "games.pgn"]
@@ -113,10 +115,8 @@ def tournament(
     tell(result, path, [], as_json)
 
 
-def _anchor(text: str | None, names: list[str]) -> tuple[str, float] | None:
+def _anchor(text: str, names: list[str]) -> tuple[str, float]:
     """AGENT@ELO, where the agent plays."""
-    if text is None:
-        return None
     name, _, elo = text.rpartition("@")
     try:
         value = float(elo)

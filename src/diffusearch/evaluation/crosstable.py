@@ -55,8 +55,10 @@ def notes(result: dict[str, Any]) -> list[str]:
         if rules["referee"]
         else "no adjudication of won games"
     )
-    scale = f"{result['anchor'][0]} = {result['anchor'][1]:.0f}" if result["anchor"] else "mean = 0"
-    alike = any(row["interval"][1] - row["interval"][0] < 1 for row in result["ratings"] if row["agent"] not in scale)
+    anchors = result.get("anchors", {})
+    held = ", ".join(f"{name} = {elo:.0f}" for name, elo in anchors.items()) or "mean = 0"
+    scale = f"{held} on average" if len(anchors) > 1 else held
+    alike = any(row["interval"][1] - row["interval"][0] < 1 for row in result["ratings"] if row["agent"] not in anchors)
     warning = (
         ["An interval without width: all pairs ended alike, and the prior alone sets the distance."] if alike else []
     )

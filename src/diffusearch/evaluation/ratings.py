@@ -6,7 +6,7 @@ The two games of a pair share their opening, so they are drawn together: the pai
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ class Ratings:
 
     players: tuple[str, ...]
     fit: Fit
-    elo: npt.NDArray[np.float64]  # [players], shifted to the anchor
+    elo: npt.NDArray[np.float64]  # [players], shifted to the anchors
     intervals: list[tuple[float, float]]
     los: npt.NDArray[np.float64]  # [players, players]: share of replicas in which the row's player is stronger
     games: npt.NDArray[np.int64]  # [players]
@@ -77,14 +77,19 @@ def rate(
     prior: float = 2.0,
     replicas: int = 1000,
     seed: int = 0,
-    anchor: tuple[str, float] | None = None,
+    anchors: Mapping[str, float] | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Ratings:
-    """Fit the model to the games and again to `replicas` redrawn sets of pairs (as many for each pairing)."""
+    """Fit the model to the games and again to `replicas` redrawn sets of pairs (as many for each pairing).
+
+    `anchors` are players of known Elo: the list is shifted so that they have it on average. Without them the mean is 0.
+    """
     names = tuple(players)
     index = {name: i for i, name in enumerate(names)}
-    if anchor is not None and anchor[0] not in index:
-        raise UserError(f"The anchor {anchor[0]!r} does not play: choose one of {', '.join(names)}.")
+    known = dict(anchors or {})
+    if missing := [name for name in known if name not in index]:
+        raise UserError(f"The anchor {missing[0]!r} does not play: choose one of {', '.join(names)}.")
+    held = [index[name] for name in known]
     units, strata = _units(results, index)
     cells = sorted({cell for unit in units for cell in unit})
     place = {cell: i for i, cell in enumerate(cells)}
@@ -98,9 +103,9 @@ def rate(
         return fit(Counts(white, black, totals[:, 0], totals[:, 1], totals[:, 2]), len(names), prior)
 
     def shifted(one: Fit) -> npt.NDArray[np.float64]:
-        if anchor is None:
+        if not known:
             return one.ratings
-        moved: npt.NDArray[np.float64] = one.ratings - one.ratings[index[anchor[0]]] + anchor[1]
+        moved: npt.NDArray[np.float64] = one.ratings + np.mean(list(known.values())) - one.ratings[held].mean()
         return moved
 
     best = fitted(table.sum(axis=0))

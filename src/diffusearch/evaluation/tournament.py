@@ -122,12 +122,12 @@ def figures(
     prior: float = 2.0,
     replicas: int = 1000,
     seed: int = 0,
-    anchor: tuple[str, float] | None = None,
+    anchors: Mapping[str, float] | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[Ratings, dict[str, Any]]:
     """The rating list and the result's figures; `accuracy` is the first agent's share of its points."""
     results = [RatedGame(game.white, game.black, game.points, game.opening) for game in played]
-    ratings = rate(results, agents, prior=prior, replicas=replicas, seed=seed, anchor=anchor, progress=progress)
+    ratings = rate(results, agents, prior=prior, replicas=replicas, seed=seed, anchors=anchors, progress=progress)
     reasons: dict[str, int] = {}
     for game in played:
         key = "illegal move" if game.reason.startswith("illegal move") else game.reason
@@ -138,7 +138,7 @@ def figures(
         "accuracy": share,
         "interval": _score_interval(results, agents[0], replicas, seed),
         **ratings.to_json(),
-        "anchor": list(anchor) if anchor else None,
+        "anchors": dict(anchors or {}),
         "prior": prior,
         "rules": asdict(rules),
         "endings": dict(sorted(reasons.items())),

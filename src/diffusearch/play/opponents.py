@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 import chess
@@ -17,6 +17,7 @@ import chess
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.errors import UserError
+from diffusearch.play.rating_scale import Measured, ratings
 from diffusearch.play.schemas import AgentCard, LevelCard, Rating
 
 State = Literal["loading", "ready", "problem"]
@@ -29,7 +30,14 @@ class Level:
     label: str
     text: str  # the agent's text, see `diffusearch.agents.build`
     limits: Limits = field(default_factory=Limits)
-    rating: Rating | None = None  # None until it is measured
+    rated_as: str | None = None  # the text whose measured rating it has, where that is not its own
+
+    @property
+    def rating(self) -> Measured | None:
+        """Measured for an agent with its own limits; None until it is measured."""
+        if self.rated_as is None and self.limits != Limits():
+            return None
+        return ratings().get(self.rated_as or self.text)
 
 
 @dataclass(frozen=True)
@@ -54,10 +62,14 @@ class Opponent:
 
 def _strengths(spec: AgentSpec) -> tuple[Level, ...]:
     """Settings of the strength option below 100, where moves are drawn at random in part."""
-    return tuple(Level(f"strength {dial}", str(spec.with_options(strength=str(dial)))) for dial in (20, 40, 60, 80))
+    texts = {dial: str(spec.with_options(strength=str(dial))) for dial in (20, 40, 60, 80)}
+    return tuple(
+        Level(f"strength {dial}", text, rated_as=f"{spec.word}?strength={dial}") for dial, text in texts.items()
+    )
 
 
 _FILMED = AgentSpec("diffusearch").with_options(film="on")  # keeps every denoising step, which the page replays
+_ONE_LOOK = "diffusearch?steps=1"  # the move of the network's policy, by whatever agent
 
 PACKAGED: tuple[Opponent, ...] = (
     Opponent(
@@ -65,8 +77,9 @@ PACKAGED: tuple[Opponent, ...] = (
         "Search",
         "Searches a small tree of positions that the network predicts. The strongest.",
         (
-            *_strengths(AgentSpec(DEFAULT_AGENT)),
-            Level("one look", DEFAULT_AGENT, Limits(steps=1)),
+            *_strengths(AgentSpec(DEFAULT_AGENT))[:3],
+            Level("one look", DEFAULT_AGENT, Limits(steps=1), _ONE_LOOK),
+            *_strengths(AgentSpec(DEFAULT_AGENT))[3:],
             Level("full", DEFAULT_AGENT),
         ),
     ),
@@ -76,8 +89,8 @@ PACKAGED: tuple[Opponent, ...] = (
         "Denoises its move together with the future, by discrete diffusion.",
         (
             *_strengths(_FILMED),
-            Level("one look", str(_FILMED), Limits(steps=1)),
-            Level("full", str(_FILMED)),
+            Level("one look", str(_FILMED), Limits(steps=1), _ONE_LOOK),
+            Level("full", str(_FILMED), rated_as=_ONE_LOOK),  # ply by ply the move is fixed first, at one look
         ),
     ),
     Opponent(
@@ -90,7 +103,7 @@ PACKAGED: tuple[Opponent, ...] = (
         "mcts",
         "Tree search (MCTS)",
         "Monte Carlo tree search with a policy and a value network.",
-        tuple(Level(f"{count} simulations", "mcts", Limits(nodes=count)) for count in (10, 30, 100, 300)),
+        tuple(Level(f"{count} simulations", f"mcts?simulations={count}") for count in (10, 30, 100, 300)),
         default=2,
     ),
     Opponent(
@@ -114,6 +127,11 @@ PACKAGED: tuple[Opponent, ...] = (
 )
 
 
+def name_of(text: str) -> str:
+    """The page's name of an agent; its text where it is not one of the packaged opponents."""
+    return next((one.name for one in PACKAGED if one.id == text), text)
+
+
 def opponents(texts: Sequence[str]) -> tuple[Opponent, ...]:
     """The user's own agents, named by their texts, then the packaged ones."""
     return tuple(_own(text) for text in texts) + PACKAGED
@@ -126,6 +144,10 @@ def _own(text: str) -> Opponent:
     known = {option.name for option in KINDS[spec.word].options} if spec.word in KINDS else set()
     filmed = spec.with_options(film="on") if "film" in known and "film" not in spec.options else spec
     return Opponent(text, text, "Your own agent.", (Level("as given", str(filmed)),))
+
+
+def _rating(level: Level) -> Rating | None:
+    return None if level.rating is None else Rating(**asdict(level.rating))
 
 
 class UnknownAgent(UserError):
@@ -185,7 +207,7 @@ class Opponents:
             id=one.id,
             name=one.name,
             about=one.about,
-            levels=[LevelCard(label=level.label, rating=level.rating) for level in one.levels],
+            levels=[LevelCard(label=level.label, rating=_rating(level)) for level in one.levels],
             default=one.levels.index(one.level(None)),
             state=state,
             problem=problem,

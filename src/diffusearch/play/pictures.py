@@ -1,151 +1,174 @@
-"""Pictures of what an agent thinks: the paper's case study, agents side by side, and the strip of imagined boards.
+"""Pictures of what an agent expects: agents side by side with their lines, and the strip of predicted boards.
 
-Colours as in the paper: the next move blue, then the mover's own imagined moves light blue and the opponent's red, each
-with its number. A move that is not legal where it is imagined is grey; squares that an imagined board has wrong are
-tinted. Everything is SVG from python-chess, put together without touching its inside.
+They show the thought that the page shows, with its numbers, words and colours: arrow 1 is the move itself, the side
+that thinks is blue, the other side amber, what is illegal or wrong red. Boards and pieces are SVG from python-chess,
+put together without touching its inside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 import chess
 import chess.svg
 
-from diffusearch.agents.base import Decision
-from diffusearch.inference.imagination import Imagination, Ply
+from diffusearch.play.schemas import LinePly, Thought
+from diffusearch.play.thoughts import LONGEST
 
-NEXT, MINE, THEIRS, ILLEGAL, WRONG = "#1f5fd0", "#7fb8f0", "#d8453a", "#8a8a8a", "#ff3b3099"
-SIZE = 360  # of a board, in pixels
+OWN, FOE, BAD = "#3f4fc4", "#b45309", "#b42318"  # as in the page's style (web/src/style)
+WRONG = "#d21e1480"
+BOARD = {
+    "square light": "#efece1", "square dark": "#a3b596",
+    "square light lastmove": "#e7d993", "square dark lastmove": "#bbb968",
+    "margin": "#ffffff", "coord": "#5f6058",
+}  # fmt: skip
+SIZE = 380  # of a board with its coordinates, in pixels
 STRIP_SIZE = 220
-SQUARE = SIZE / 8
+UNITS, MARGIN, CELL = 390, 15, 45  # python-chess draws a board of so many units: coordinates around eight squares
 HEAD = 34  # room above a board for its title
 GAP = 16
 
 
 @dataclass(frozen=True)
-class Step:
-    """One move to draw: number 0 is the move to be played."""
+class Arrow:
+    """One move of a line; its number says when it comes."""
 
-    move: chess.Move
-    legal: bool
-
-
-def steps_of(decision: Decision) -> list[Step]:
-    """The moves that an agent imagines (or its principal line), up to the end of its game."""
-    if decision.imagination is None:
-        return [Step(move, True) for move in decision.line or (decision.move,)]
-    steps: list[Step] = []
-    for ply in decision.imagination.line:
-        if ply.move is None:
-            break
-        steps.append(Step(chess.Move.from_uci(ply.move), ply.legal))
-    return steps
+    source: chess.Square
+    target: chess.Square
+    number: int
+    colour: str
 
 
-def case_picture(board: chess.Board, decisions: Mapping[str, Decision], caption: str = "") -> str:
-    """The case study: one board an agent, with its next move and its imagined line as numbered arrows."""
+def arrows_of(line: Sequence[LinePly]) -> list[Arrow]:
+    """The moves of a line, as many as are shown."""
+    moves = [chess.Move.from_uci(ply.uci) for ply in line[:LONGEST]]
+    return [
+        Arrow(move.from_square, move.to_square, number, _colour(number, ply))
+        for number, (move, ply) in enumerate(zip(moves, line, strict=False), start=1)
+    ]
+
+
+def case_picture(board: chess.Board, thoughts: Mapping[str, Thought], caption: str = "") -> str:
+    """One board an agent, by its name: its move and the line that it expects as numbered arrows."""
     parts = []
-    for place, (title, decision) in enumerate(decisions.items()):
+    for place, (name, thought) in enumerate(thoughts.items()):
         x = GAP + place * (SIZE + GAP)
-        steps = steps_of(decision)
-        words = _san(board, decision.move)
-        if decision.value is not None:
-            words += f", win {100 * decision.value:.0f} %"
-        parts.append(_text(x, 22, f"{title}: {words}", bold=True))
-        parts.append(_placed(_arrows_board(board, steps), x, HEAD))
-        parts += [_counter(board, step, number, x, HEAD) for number, step in enumerate(steps) if number]
-    width = GAP + len(decisions) * (SIZE + GAP)
+        chance = "" if thought.value is None else f", {percent(thought.value)} win chance"
+        parts.append(_text(x, 22, f"{name}: {thought.san}{chance}", bold=True))
+        last = board.peek() if board.move_stack else None
+        check = board.king(board.turn) if board.is_check() else None
+        drawn = chess.svg.board(
+            board, orientation=board.turn, lastmove=last, check=check, size=SIZE, coordinates=True, colors=BOARD
+        )
+        parts.append(_placed(drawn, x, HEAD))
+        parts.append(_overlay(arrows_of(thought.line), board.turn, x, HEAD))
+    width = GAP + len(thoughts) * (SIZE + GAP)
     height = HEAD + SIZE + (28 if caption else GAP)
     if caption:
         parts.append(_text(GAP, height - 8, caption))
-    return _sheet(width, height, parts, f"{len(decisions)} agents in {board.fen()}")
+    return _sheet(width, height, parts, f"{len(thoughts)} agents in {board.fen()}")
 
 
-def strip_picture(imagination: Imagination) -> str:
-    """The imagined boards in a row: the root, then what the model believes after each of its moves."""
-    root = chess.Board(imagination.root)
-    side = root.turn
-    parts = [_text(GAP, 22, "now", bold=True), _placed(_plain_board(root, side, ()), GAP, HEAD)]
-    count = 1
-    for number, ply in enumerate(imagination.line):
-        if ply.squares is None and ply.state is None:
-            break  # nothing is imagined after this move
-        x = GAP + count * (STRIP_SIZE + GAP)
-        board = chess.BaseBoard(ply.state.split()[0]) if ply.state else _loose_board(ply.squares or "")
-        parts.append(_text(x, 22, f"{number + 1}. {ply.move or 'game over'}", bold=True))
-        parts.append(_placed(_plain_board(board, side, ply.wrong, ply.move), x, HEAD))
-        colour = "#333333" if ply.follows else THEIRS
-        parts.append(_text(x, HEAD + STRIP_SIZE + 18, _verdict(ply), colour=colour, size=12))
-        count += 1
-    return _sheet(GAP + count * (STRIP_SIZE + GAP), HEAD + STRIP_SIZE + 30, parts, f"imagined from {imagination.root}")
+def strip_picture(thought: Thought) -> str:
+    """The boards of a line in a row: what the agent expects after each move, and what is wrong with it."""
+    side = chess.WHITE if thought.turn == "white" else chess.BLACK
+    shown = list(thought.line[:LONGEST])
+    while shown and shown[-1].squares is None:
+        shown.pop()  # nothing is predicted after this move
+    parts = []
+    for number, ply in enumerate(shown, start=1):
+        x = GAP + (number - 1) * (STRIP_SIZE + GAP)
+        parts.append(_disc(x + 9, 17, number, _colour(number, ply)))
+        parts.append(_text(x + 24, 22, ply.san or ply.uci, bold=True))
+        parts.append(_placed(_predicted_board(ply, side), x, HEAD))
+        words = verdict(ply)
+        parts.append(_text(x, HEAD + STRIP_SIZE + 18, words, colour=BAD, size=12) if words else "")
+    width = GAP + max(1, len(shown)) * (STRIP_SIZE + GAP)
+    return _sheet(width, HEAD + STRIP_SIZE + 30, parts, f"predicted from {thought.root}")
 
 
-def _verdict(ply: Ply) -> str:
-    """What is right or wrong about an imagined ply, in a few words."""
-    if not ply.legal and ply.move is not None:
-        return "the move is not legal here"
-    if ply.state is None:
-        return f"no valid position: {ply.problem or 'unknown'}"
-    if not ply.follows:
-        return f"{len(ply.wrong)} squares are not the move's result" if ply.wrong else "differs beside the squares"
-    return "follows from the move"
+def percent(share: float) -> str:
+    """A probability in the page's words."""
+    return f"{math.floor(100 * share + 0.5)} %"
 
 
-def _san(board: chess.Board, move: chess.Move) -> str:
-    return board.san(move) if board.is_legal(move) else move.uci()
+def verdict(ply: LinePly) -> str:
+    """What is wrong about a predicted ply, in the page's words; nothing if all is right."""
+    if not ply.legal:
+        return "illegal move"
+    if ply.wrong:
+        return f"{len(ply.wrong)} {'square' if len(ply.wrong) == 1 else 'squares'} wrong"
+    return ply.problem or ""
 
 
-def _colour(number: int, step: Step) -> str:
-    if not step.legal:
-        return ILLEGAL
-    return NEXT if number == 0 else THEIRS if number % 2 else MINE
+def _colour(number: int, ply: LinePly) -> str:
+    if not ply.legal:
+        return BAD
+    return OWN if number % 2 else FOE
 
 
-def _arrows_board(board: chess.Board, steps: Sequence[Step]) -> str:
-    arrows = [
-        chess.svg.Arrow(step.move.from_square, step.move.to_square, color=_colour(number, step))
-        for number, step in reversed(list(enumerate(steps)))  # the next move is drawn last, on top
-    ]
-    last = board.peek() if board.move_stack else None
-    return chess.svg.board(
-        board, orientation=board.turn, arrows=arrows, lastmove=last, size=SIZE, coordinates=False, check=_checked(board)
-    )
-
-
-def _checked(board: chess.Board) -> chess.Square | None:
-    return board.king(board.turn) if board.is_check() else None
-
-
-def _plain_board(board: chess.BaseBoard, side: chess.Color, wrong: Iterable[int], move: str | None = None) -> str:
-    arrows = []
-    if move is not None:
-        made = chess.Move.from_uci(move)
-        arrows.append(chess.svg.Arrow(made.from_square, made.to_square, color="#00000040"))
-    return chess.svg.board(
-        board, orientation=side, fill=dict.fromkeys(wrong, WRONG), arrows=arrows, size=STRIP_SIZE, coordinates=False
-    )
-
-
-def _loose_board(squares: str) -> chess.BaseBoard:
-    """A board out of 64 characters from a8, whether it obeys the rules or not."""
-    board = chess.BaseBoard.empty()
-    for index, letter in enumerate(squares):
+def _predicted_board(ply: LinePly, side: chess.Color) -> str:
+    board = chess.BaseBoard.empty()  # it may be a position that the rules do not allow
+    for place, letter in enumerate(ply.squares or ""):
         if letter in "PNBRQKpnbrqk":
-            board.set_piece_at(chess.SQUARES_180[index], chess.Piece.from_symbol(letter))
-    return board
+            board.set_piece_at(chess.SQUARES_180[place], chess.Piece.from_symbol(letter))
+    return chess.svg.board(
+        board,
+        orientation=side,
+        lastmove=chess.Move.from_uci(ply.uci),
+        fill={chess.parse_square(name): WRONG for name in ply.wrong},
+        size=STRIP_SIZE,
+        coordinates=True,
+        colors=BOARD,
+    )
 
 
-def _counter(board: chess.Board, step: Step, number: int, left: float, top: float) -> str:
-    """The number of an imagined move, in a disc at the middle of its arrow."""
-    ends = (step.move.from_square, step.move.to_square)
-    files = [chess.square_file(square) if board.turn else 7 - chess.square_file(square) for square in ends]
-    ranks = [7 - chess.square_rank(square) if board.turn else chess.square_rank(square) for square in ends]
-    x = left + (sum(files) / 2 + 0.5) * SQUARE
-    y = top + (sum(ranks) / 2 + 0.5) * SQUARE
-    disc = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="{_colour(number, step)}" stroke="white" stroke-width="1.5"/>'
+def _overlay(arrows: Sequence[Arrow], side: chess.Color, left: float, top: float) -> str:
+    """Arrows with their numbers; those that come first are wider and lie on top."""
+
+    def middle(square: chess.Square) -> tuple[float, float]:
+        file, rank = chess.square_file(square), chess.square_rank(square)
+        column, row = (file, 7 - rank) if side else (7 - file, rank)
+        scale = SIZE / UNITS
+        return left + scale * (MARGIN + CELL * (column + 0.5)), top + scale * (MARGIN + CELL * (row + 0.5))
+
+    shafts: list[str] = []
+    discs: list[str] = []
+    taken: set[tuple[int, int]] = set()
+    for arrow in arrows:
+        start, end = middle(arrow.source), middle(arrow.target)
+        shafts.append(_shaft(start, end, arrow))
+        share = 0.62
+        while True:
+            x, y = (a + share * (b - a) for a, b in zip(start, end, strict=True))
+            if (place := (round(x / 18), round(y / 18))) not in taken or share <= 0.2:
+                break
+            share -= 0.14  # beside a number that is already there
+        taken.add(place)
+        discs.append(_disc(x, y, arrow.number, arrow.colour))
+    return "".join([*reversed(shafts), *discs])
+
+
+def _shaft(start: tuple[float, float], end: tuple[float, float], arrow: Arrow) -> str:
+    (x, y), (to_x, to_y) = start, end
+    long = math.hypot(to_x - x, to_y - y)
+    along = ((to_x - x) / long, (to_y - y) / long)
+    width = max(3.0, 9.0 - arrow.number)
+    head = 2.2 * width
+    x, y = x + 12 * along[0], y + 12 * along[1]  # pixels: the piece that moves stays to be seen
+    neck = to_x - head * along[0], to_y - head * along[1]
+    wings = [(neck[0] - s * width * along[1], neck[1] + s * width * along[0]) for s in (1, -1)]
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in [end, *wings])
+    line = f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{neck[0]:.1f}" y2="{neck[1]:.1f}" stroke-width="{width:g}"/>'
+    shape = f'{line}<polygon points="{points}" stroke="none"/>'
+    return f'<g stroke="{arrow.colour}" fill="{arrow.colour}" opacity="0.75">{shape}</g>'
+
+
+def _disc(x: float, y: float, number: int, colour: str) -> str:
+    disc = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="{colour}" stroke="white" stroke-width="1.5"/>'
     return disc + _text(x, y + 4, str(number), bold=True, colour="white", anchor="middle", size=12)
 
 
@@ -156,7 +179,7 @@ def _placed(svg: str, x: float, y: float) -> str:
 
 
 def _text(
-    x: float, y: float, words: str, bold: bool = False, colour: str = "#222222", anchor: str = "start", size: int = 14
+    x: float, y: float, words: str, bold: bool = False, colour: str = "#23241f", anchor: str = "start", size: int = 14
 ) -> str:
     weight = ' font-weight="bold"' if bold else ""
     style = f'font-family="sans-serif" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{weight}'

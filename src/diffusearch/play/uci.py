@@ -80,6 +80,8 @@ class UciProtocol:
             raise UserError("Option refused: write `setoption name NAME value VALUE`.")
         at = words.index("value") if "value" in words else len(words)
         self.engine.options.set(" ".join(words[1:at]), " ".join(words[at + 1 :]))
+        if notice := self.engine.options.notice:
+            self.engine.say(f"info string {notice}")
 
     def _position(self, words: Sequence[str]) -> None:
         self.board = None  # a move for some other position would be worse than none

@@ -20,7 +20,7 @@ from dataclasses import replace
 import chess
 
 from diffusearch.agents.base import Agent, Decision, Limits
-from diffusearch.agents.strength import Strength
+from diffusearch.agents.strength import FULL, Strength
 from diffusearch.errors import UserError
 from diffusearch.inference.threads import use_threads
 from diffusearch.play.clock import Lag, Speed
@@ -236,7 +236,8 @@ class ThinkingEngine:
     def _denoise(self, agent: Agent, pending: PendingGo, board: chess.Board, look_spent: float) -> None:
         """The full decision of an agent that spends network calls: as many as are wanted and fit into the time."""
         seconds, latest = self._time_left(pending) or (None, None)
-        full = Strength(self.options.number("Strength")).effort(self.options.number("Steps") or self._own_steps)
+        given, strength = self.options.number("Steps"), Strength(self.options.strength)
+        full = strength.effort(given) if given else self._own_steps  # its own steps are those of its strength already
         lines = self.options.number("MultiPV")
         nodes = sys.maxsize if pending.go.nodes is None else pending.go.nodes - pending.evaluations
         nodes -= lines if lines > 1 or pending.moves else 0  # the scores of the moves
@@ -251,12 +252,11 @@ class ThinkingEngine:
                 self._speed.relax_batches()
             return
         limits = Limits(steps, None if pending.go.nodes is None else max(1, nodes), pending.go.depth, seconds)
-        limits = replace(limits, moves=pending.moves)
-        spent, calls, evaluations = self._stage(agent, pending, board, limits, lines)
+        spent, calls, evaluations = self._stage(agent, pending, board, replace(limits, moves=pending.moves), lines)
         self._speed.measured(spent, calls, evaluations)
         if seconds is not None and evaluations <= calls:
             self._speed.relax_batches()
-        if self._one_search and full == steps == self._own_steps:
+        if self._one_search and full == steps == self._own_steps and strength.dial == FULL:
             self._widen(agent, pending, board, calls, evaluations)
 
     def _widen(self, agent: Agent, pending: PendingGo, board: chess.Board, calls: int, evaluations: int) -> None:
@@ -319,7 +319,8 @@ class ThinkingEngine:
         they evaluated; those of the first line, so that further lines count as slowness.
         """
         began = time.monotonic()
-        decisions = agent.analyse(board.copy(), limits, lines) if lines > 1 else [agent.play(board.copy(), limits)]
+        plain = lines == 1 or self.options.strength < FULL  # only `play` samples; its candidates are further lines
+        decisions = [agent.play(board.copy(), limits)] if plain else agent.analyse(board.copy(), limits, lines)
         first = decisions[0]
         spent = time.monotonic() - began, _calls(first), first.nodes
         shared = self._one_search or not self._has_steps

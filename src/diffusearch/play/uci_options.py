@@ -1,6 +1,7 @@
 """The engine's options: one table that is printed after `uci`, checked on `setoption`, and turned into an agent.
 
-UCI knows no fractions, so Temperature is in hundredths; an empty text is written `<empty>`.
+UCI knows no fractions, so Temperature is in hundredths; an empty text is written `<empty>`. UCI_Elo is turned into a
+Strength by the measured scale (`rating_scale.py`), which holds for agents with their own budgets and packaged weights.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
+from diffusearch.play.rating_scale import dial_ratings, elo_range, strength_of
 
 EMPTY = "<empty>"
 
@@ -59,6 +61,8 @@ class UciOption:
         return "" if text == EMPTY else text
 
 
+_WEAKEST, _STRONGEST = elo_range(DEFAULT_AGENT)
+
 TABLE = (
     UciOption("Agent", DEFAULT_AGENT),  # any agent's text, e.g. `s-a` or `mcts`
     UciOption("Weights", ""),  # a run folder; empty = the weights inside the package
@@ -67,6 +71,8 @@ TABLE = (
     UciOption("Order", "auto", words=("auto", *ORDERS)),  # which places are fixed first; auto = as the run says
     UciOption("Temperature", 0, 0, 500),  # hundredths: 100 = sample from the model's distribution, 0 = as the run says
     UciOption("Strength", 100, 0, 100),  # below 100 fewer steps and random choice; not a rating
+    UciOption("UCI_LimitStrength", False),  # whether UCI_Elo holds instead of Strength
+    UciOption("UCI_Elo", _STRONGEST, _WEAKEST, _STRONGEST),  # a measured rating of the default agent
     UciOption("Seed", 0, 0, 2**31 - 1),  # of random choices; 0 = another one in every game
     UciOption("MultiPV", 1, 1, 64),
     UciOption("Backend", "auto", words=("auto", "onnx", "torch")),  # who computes the network; auto = onnx with graphs
@@ -114,8 +120,32 @@ class UciOptions:
     def on(self, name: str) -> bool:
         return self._values[name] is True
 
+    @property
+    def strength(self) -> int:
+        """From 0 to 100: Strength, or what has the UCI_Elo where that holds and is measured."""
+        if self.on("UCI_LimitStrength") and not self.notice:
+            return strength_of(self._spec().word, self.number("UCI_Elo"))
+        return self.number("Strength")
+
+    @property
+    def notice(self) -> str:
+        """Why UCI_Elo does not hold although it is asked for; else empty."""
+        if not self.on("UCI_LimitStrength"):
+            return ""
+        spec = self._spec()
+        if spec.argument is None and not set(spec.options) - {"seed"} and dial_ratings(spec.word):
+            return ""
+        return (
+            f"UCI_Elo is measured for packaged agents with their own settings, not for {str(spec)!r}: Strength holds."
+        )
+
     def declared(self) -> list[str]:
         return [option.declared() for option in self._by_name.values()]
+
+    def _spec(self) -> AgentSpec:
+        """The agent with its weights, before the other options."""
+        spec, weights = AgentSpec.parse(self.text("Agent").strip() or DEFAULT_AGENT), self.text("Weights").strip()
+        return spec.with_run(weights) if weights else spec
 
     def agent_text(self) -> str:
         """The text of the agent that these options describe.
@@ -125,15 +155,13 @@ class UciOptions:
         """
         from diffusearch.agents.build import KINDS
 
-        spec, weights = AgentSpec.parse(self.text("Agent").strip() or DEFAULT_AGENT), self.text("Weights").strip()
-        if weights:
-            spec = spec.with_run(weights)
+        spec, strength = self._spec(), self.strength
         ours = {
             "k": str(self.number("Imaginations") or ""),
             "order": "" if self.text("Order") == "auto" else self.text("Order"),
             "temperature": f"{self.number('Temperature') / 100:g}" if self.number("Temperature") else "",
             "backend": "" if self.text("Backend") == "auto" else self.text("Backend"),
-            "strength": "" if self.number("Strength") == 100 else str(self.number("Strength")),
+            "strength": "" if strength == 100 else str(strength),
             "seed": str(self.number("Seed") or self._seed),
         }  # empty = as the agent itself says
         player = KINDS.get(spec.word)

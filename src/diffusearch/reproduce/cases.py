@@ -42,9 +42,10 @@ def draw_boards(texts: dict[str, str], boards: list[tuple[chess.Board, str]], fi
     """One picture for each board and its caption."""
     from diffusearch.agents.build import agent as build
     from diffusearch.play.pictures import case_picture
+    from diffusearch.play.thoughts import thought_of
 
     with ExitStack() as stack:
         agents = {label: stack.enter_context(build(text)) for label, text in texts.items()}
         for (board, caption), file in zip(boards, files, strict=True):
-            decisions = {label: player.play(board) for label, player in agents.items()}
-            write_whole(file, case_picture(board, decisions, caption))
+            thoughts = {label: thought_of(label, board, player.play(board)) for label, player in agents.items()}
+            write_whole(file, case_picture(board, thoughts, caption))

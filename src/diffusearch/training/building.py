@@ -54,13 +54,25 @@ def _table(kind: type, value: Any, where: str) -> Any:
     prefix = f"{where}." if where else ""
     for key in value:
         if key not in keys:
-            hint = did_you_mean(key, keys, prefix) or f"choose among {', '.join(keys)}"
+            inner = [name for name in _inner_keys(kind) if name.rpartition(".")[2] == key]
+            below = f"did you mean {' or '.join(prefix + name for name in inner)}?" if inner else ""
+            hint = below or did_you_mean(key, keys, prefix) or f"choose among {', '.join(keys)}"
             raise UserError(f"{prefix}{shown(key, quotes=False)} is unknown: {hint}")
     built = {key: build(hints[key], item, f"{prefix}{key}") for key, item in value.items()}
     try:
         return kind(**built)
     except UserError as error:  # what the dataclass itself refuses
         raise UserError(f"{where}: {error}" if where else str(error)) from None
+
+
+def _inner_keys(kind: type, prefix: str = "") -> list[str]:
+    """The dotted keys of the tables inside a table."""
+    found: list[str] = []
+    for name, hint in typing.get_type_hints(kind).items():
+        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+            inside = f"{prefix}{name}."
+            found += [inside + field.name for field in dataclasses.fields(hint)] + _inner_keys(hint, inside)
+    return found
 
 
 def _plain(kind: type, value: Any, where: str) -> Any:

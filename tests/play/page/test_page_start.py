@@ -85,6 +85,7 @@ def test_a_busy_server_is_asked_again(visit: Any) -> None:
 def test_measured_ratings_stand_beside_the_name(visit: Any) -> None:
     def rate(cards: Any) -> Any:
         cards[0]["levels"][1]["rating"] = {"elo": 1640, "low": 1590, "high": 1690}
+        cards[0]["levels"][0]["rating"] = {"elo": -200, "low": -800, "high": 70}
         return cards
 
     visit.change("agents", rate)
@@ -95,7 +96,10 @@ def test_measured_ratings_stand_beside_the_name(visit: Any) -> None:
     expect(dialog.locator(".level")).to_contain_text("rating 1640")
     expect(dialog.locator(".level")).to_contain_text("8 steps")
     dialog.get_by_label("Strength").fill("0")
-    expect(dialog.locator(".level")).to_contain_text("2 steps")  # not measured: its label
+    expect(dialog.locator(".level")).to_have_text("rating below 400, 2 steps")
+    dialog.get_by_label("Agent").select_option(label="Quiet")  # one level, not measured
+    dialog.get_by_role("button", name="Start").click()
+    expect(page.locator(".player").first).to_contain_text("only level")
 
 
 def test_who_turns_out_to_be_unable_is_replaced(visit: Any) -> None:

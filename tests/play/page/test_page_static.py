@@ -92,7 +92,7 @@ def test_a_whole_game_with_the_network_cut(visitor: Callable[..., Any]) -> None:
     expect(page.locator(".list .move")).to_have_count(8)  # nothing is lost
     page.get_by_role("button", name="New game").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Strength").fill("4")
+    dialog.get_by_label("Strength").fill("3")
     expect(dialog.locator(".level")).to_contain_text("one look")  # quick: there are many moves to come
     dialog.get_by_role("button", name="Start").click()
     expect(page.locator(".list .move")).to_have_count(0)
