@@ -3,8 +3,8 @@
     python benchmarks/elo_scale.py --games 24 --out runs/elo [--processes 2] [--write]
 
 LADDER has the players in order of strength, by a short match before. Each plays the next REACH of them, never two
-Stockfish levels. The agents take their own budget (`search`: up to 89 evaluations a move), Stockfish 10,000 nodes: more
-than it takes to the depth at which a lowered UCI_Elo chooses its move. Ratings by the BayesElo model, shifted so that
+Stockfish levels. The agents take their own budget (`search`: up to 89 evaluations a move), Stockfish 10,000 nodes
+(depth 7 to 8; a lowered UCI_Elo chooses its move at depth 1 for 1350, 8 for 2100). BayesElo ratings, shifted so that
 the Stockfish levels have their UCI_Elo on average. What OUT has is not played again: it can be stopped and go on.
 --write puts the scale into the package (src/diffusearch/play/ratings.json), which UCI_Elo and the page read.
 """

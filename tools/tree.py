@@ -105,6 +105,7 @@ SILENT = {
     "LICENSE": "GPL-3.0-or-later",
     "src/diffusearch/__main__.py": "`python -m diffusearch`",
     "src/diffusearch/play/puzzles.json": "the project's own puzzles",
+    "src/diffusearch/play/ratings.json": "measured ratings of the agents, written by benchmarks/elo_scale.py",
     "src/diffusearch/py.typed": "tells type checkers that the package is typed",
     "pyproject.toml": "the package, its dependencies, the settings of the tools",
     "web/.npmrc": "settings of npm",
