@@ -5,7 +5,8 @@
 LADDER has the players in order of strength, by a short match before. Each plays the next REACH of them, never two
 Stockfish levels. The agents take their own budget (`search`: up to 89 evaluations a move), Stockfish 10,000 nodes
 (depth 7 to 8; a lowered UCI_Elo chooses its move at depth 1 for 1350, 8 for 2100). BayesElo ratings, shifted so that
-the Stockfish levels have their UCI_Elo on average. What OUT has is not played again: it can be stopped and go on.
+the Stockfish levels have their UCI_Elo on average. What OUT has is not played again, and all its games count, also
+those beyond --games: it can be stopped and go on.
 --write puts the scale into the package (src/diffusearch/play/ratings.json), which UCI_Elo and the page read.
 """
 
@@ -23,6 +24,7 @@ import chess.engine
 
 from diffusearch.data.uci_process import find_engine
 from diffusearch.evaluation import crosstable
+from diffusearch.evaluation.gamelog import GameLog
 from diffusearch.evaluation.games import GameRules
 from diffusearch.evaluation.openings import read_book
 from diffusearch.evaluation.record import commit
@@ -34,14 +36,11 @@ from diffusearch.weights import VERSION
 
 REACH = 2  # how many places up the ladder a player looks for opponents
 LADDER = (
-    "random", "search?strength=10", "greedy-material", "s-a?strength=20", "diffusearch?strength=20",
-    "search?strength=20", "s-a?strength=40", "diffusearch?strength=40", "search?strength=40", "s-a?strength=60",
-    "diffusearch?strength=60", "s-a?strength=80", "diffusearch?strength=80", "search?strength=60", "s-a",
-    "diffusearch?steps=1", "stockfish:elo=1350", "mcts?simulations=10", "stockfish:elo=1500", "search?strength=80",
+    "random", "search?strength=10", "search?strength=20", "s-a?strength=20", "greedy-material", "s-a?strength=40",
+    "search?strength=40", "s-a?strength=60", "s-a?strength=80", "search?strength=60", "s-a", "diffusearch?steps=1",
+    "stockfish:elo=1350", "mcts?simulations=10", "diffusearch", "stockfish:elo=1500", "search?strength=80",
     "stockfish:elo=1700", "search?strength=90", "stockfish:elo=1900", "search", "stockfish:elo=2100",
 )  # fmt: skip
-# Ply by ply the move is fixed first: the same move as that of one look, which is far cheaper to play.
-SAME = {"diffusearch": "diffusearch?steps=1"}
 LEVELS = {text: float(text.partition("elo=")[2]) for text in LADDER if "elo=" in text}
 
 
@@ -65,7 +64,6 @@ def scale(numbers: dict[str, Any], games: int) -> dict[str, Any]:
         }
         for row in numbers["ratings"]
     }
-    rows |= {name: rows[played] for name, played in SAME.items()}
     return {
         "about": f"BayesElo ratings; {', '.join(LEVELS)} have their UCI_Elo on average",
         "command": f"python benchmarks/elo_scale.py --games {games} --write",
@@ -91,6 +89,9 @@ def main() -> None:
         played = play_tournament(
             fixtures, book, rules, given.out, processes=given.processes, recipes=recipes, progress=progress
         )
+    asked = {game.fixture for game in played}
+    more = [game for game in GameLog(given.out / "games.jsonl").read() if game.fixture not in asked]
+    played += [game for game in more if {game.white, game.black} <= set(LADDER)]
     _, numbers = figures(played, LADDER, rules, anchors=LEVELS)
     result = scale(numbers, given.games)
     write_whole(given.out / "crosstable.md", crosstable.markdown(numbers))
@@ -99,7 +100,7 @@ def main() -> None:
         write_whole(FILE, json.dumps(result, indent=1) + "\n")
     for row in result["ratings"]:
         print(f"{row['agent']:28} {row['elo']:5}  [{row['low']:5}, {row['high']:5}]  {row['games']:4} games")
-    order = [row["agent"] for row in result["ratings"] if row["agent"] in LADDER][::-1]
+    order = [row["agent"] for row in result["ratings"]][::-1]
     if swapped := [pair for pair in pairwise(order) if LADDER.index(pair[0]) > LADDER.index(pair[1])]:
         print("In another order than LADDER:", "; ".join(f"{low} < {high}" for low, high in swapped))
 

@@ -90,7 +90,7 @@ PACKAGED: tuple[Opponent, ...] = (
         (
             *_strengths(_FILMED),
             Level("one look", str(_FILMED), Limits(steps=1), _ONE_LOOK),
-            Level("full", str(_FILMED), rated_as=_ONE_LOOK),  # ply by ply the move is fixed first, at one look
+            Level("full", str(_FILMED), rated_as="diffusearch"),
         ),
     ),
     Opponent(

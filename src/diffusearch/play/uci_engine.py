@@ -1,9 +1,8 @@
 """The engine behind the UCI protocol: one worker thread builds the agent and thinks, so that the reader never waits.
 
-A decision has two stages. The first look is one network call (or a few nodes), so that a move is there early for
-`stop` and for the clock. The full decision then takes the network calls (denoising steps, levels of a tree) that fit
-into the time or, for an agent that cannot be limited by calls, the seconds and nodes it may use. Where not even a first
-look fits into what is left on the clock, a fallback move is played. `pending_go.py` keeps the answers in order.
+A decision has two stages. The first look is one network call (or a few nodes): a move is there early for `stop` and
+the clock. The full decision takes the network calls (denoising steps, levels of a tree) that fit into the time or, for
+an agent that is not limited by calls, its seconds and nodes. Where no first look fits, a fallback move is played.
 """
 
 from __future__ import annotations
