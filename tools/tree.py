@@ -47,6 +47,7 @@ STATIONS = {
 CLOSED = {
     "docs/img": "pictures of the documentation",
     "docs/results": "measured results, one JSON each",
+    "docs/reproduction": "what `reproduce all` has measured, one JSON each, and the ledger of its calls",
     "src/diffusearch/weights/diffusearch": "recipe and weights of the run that `search` and `diffusearch` use",
     "src/diffusearch/weights/s-a": "the policy's recipe and weights",
     "src/diffusearch/weights/s-v": "the value network's recipe and weights",

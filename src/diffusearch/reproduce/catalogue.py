@@ -88,7 +88,7 @@ def _compute(runs: Runs) -> Exhibit:
     return Exhibit(
         name="compute",
         place="not in the paper",
-        title="S-A with more: attention in both directions, and the processor time of DiffuSearch",
+        title="Attention in both directions, more processor time, other rules of decoding",
         metrics=("actions",),
         rows=(
             row("S-A", "s-a", runs.s_a, seeds=scale.seeds),
@@ -102,10 +102,18 @@ def _compute(runs: Runs) -> Exhibit:
             row("DiffuSearch, no legality mask", "diffusearch", runs.diffusion, "legal=off"),
             row("DiffuSearch, Gumbel noise in the ranking", "diffusearch", runs.diffusion, "carry=gumbel"),
             row("DiffuSearch, what is fixed stays", "diffusearch", runs.diffusion, "carry=keep"),
+            *_longer(runs),
         ),
         remark="The long S-A run keeps the weights of its best validation.",
         reference="DiffuSearch",
     )
+
+
+def _longer(runs: Runs) -> tuple[Row, ...]:
+    """Diffusion converges slowly: the same run with more record-passes, where the scale has few."""
+    longer = runs.scale.longer
+    run = runs.denoiser("s-asa-long", *longer)
+    return (row("DiffuSearch, four times the record-passes", "diffusearch", run),) if longer else ()
 
 
 def _paradigms(runs: Runs) -> Exhibit:

@@ -110,6 +110,9 @@ def claims_of(scale: Scale) -> tuple[Claim, ...]:
         labels = [f"{kind}, {size} games" for size in scale.sizes]
         return Test(f"{kind}: {words}", "data-size", tuple(zip(labels, weights, strict=True)), expected)
 
+    long = "DiffuSearch, four times the record-passes"
+    others = ("DiffuSearch", "S-A, the processor time of DiffuSearch") if scale.longer else ()
+    longer = [_more("compute", long, other, expected="") for other in others]
     valid, policy = "Random policy", "Stockfish policy"
     world = "Random world and policy"
     return (
@@ -119,7 +122,10 @@ def claims_of(scale: Scale) -> tuple[Claim, ...]:
         Claim(
             2,
             "Futures beat one step at equal data and equal processor time",
-            (_more("compute", "DiffuSearch", "S-A, the processor time of DiffuSearch"),),
+            (
+                _more("compute", "DiffuSearch", "S-A, the processor time of DiffuSearch"),
+                *longer,
+            ),
             "The paper trains its baselines to convergence and does not compare processor time.",
         ),
         Claim(

@@ -30,6 +30,7 @@ FIRST = (
     "direct",
     "random-world",
     "s-a-long",
+    "s-asa-long",
     "s-asa-single",
     "s-aa",
     "s-v",
