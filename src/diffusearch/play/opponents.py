@@ -57,7 +57,7 @@ def _strengths(spec: AgentSpec) -> tuple[Level, ...]:
     return tuple(Level(f"strength {dial}", str(spec.with_options(strength=str(dial)))) for dial in (20, 40, 60, 80))
 
 
-_FILMED = AgentSpec("diffusearch").with_options(film="on")  # keeps every denoising step, which the page replays
+_DENOISED = AgentSpec("diffusearch").with_options(film="on")  # keeps every denoising step, which the page replays
 
 PACKAGED: tuple[Opponent, ...] = (
     Opponent(
@@ -73,12 +73,22 @@ PACKAGED: tuple[Opponent, ...] = (
     Opponent(
         "diffusearch",
         "DiffuSearch",
-        "Denoises its move together with the future, by discrete diffusion.",
+        "Drafts futures of its likeliest moves, reads them and denoises its move again.",
         (
-            *_strengths(_FILMED),
-            Level("one look", str(_FILMED), Limits(steps=1)),
-            Level("full", str(_FILMED)),
+            *_strengths(AgentSpec("diffusearch")),
+            Level("one look", "diffusearch", Limits(steps=1)),
+            Level("full", "diffusearch"),
         ),
+    ),
+    Opponent(
+        "denoising",
+        "Joint denoising",
+        "Denoises its move together with the future, by discrete diffusion, and shows every step.",
+        (
+            Level("ply by ply", str(_DENOISED.with_options(order="plies"))),
+            Level("the paper's order", str(_DENOISED.with_options(order="confidence"))),
+        ),
+        default=0,
     ),
     Opponent(
         "s-a",
