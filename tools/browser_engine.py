@@ -4,9 +4,9 @@ python tools/browser_engine.py            # web/src/engine/settings.json, after 
 python tools/browser_engine.py --golden   # web/tests/golden.json.gz too, after new weights: some minutes
 
 The golden vectors are 500 positions of games that the packaged network plays against itself, with random moves in
-between: tokens, legal moves, the move of one look and of the search, the state predicted after a move, and for some of
-them whole denoised records. `npm test` in web/ compares the TypeScript engine with them. They hold the settings of the
-search that they were made with, so that other defaults do not make them wrong.
+between: tokens, legal moves, the move of one look, of the search and after drafts, the state predicted after a move,
+and for some of them whole denoised records. `npm test` in web/ compares the TypeScript engine with them. They hold the
+settings of search and drafts that they were made with, so that other defaults do not make them wrong.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WEB = Path(__file__).parents[1] / "web"
 SETTINGS = WEB / "src" / "engine" / "settings.json"
 GOLDEN = WEB / "tests" / "golden.json.gz"
 
-OFFERED = (DEFAULT_AGENT, "diffusearch", "greedy-material", "random")  # one network serves them all
+OFFERED = (DEFAULT_AGENT, "diffusearch", "denoising", "greedy-material", "random")  # one network serves them all
 POSITIONS, GAMES, LONGEST = 500, 40, 160
 RECORDS = 40  # positions with a whole denoised record
 RANDOM_MOVES = 0.2  # share of moves that no network chose
@@ -45,8 +45,13 @@ RANDOM_MOVES = 0.2  # share of moves that no network chose
 def level(one: Level) -> dict[str, Any]:
     options = AgentSpec.parse(one.text).options
     rating = None if one.rating is None else asdict(one.rating)
-    strength = int(options.get("strength", 100))
-    return {"label": one.label, "rating": rating, "strength": strength, "steps": one.limits.steps}
+    return {
+        "label": one.label,
+        "rating": rating,
+        "strength": int(options.get("strength", 100)),
+        "steps": one.limits.steps,
+        "order": options.get("order"),
+    }
 
 
 def settings(searcher: Agent, run: Run) -> dict[str, Any]:
@@ -78,6 +83,9 @@ def settings(searcher: Agent, run: Run) -> dict[str, Any]:
                 "steps": decoding.steps,
                 "timesteps": run.recipe.process.timesteps,
                 "carry": decoding.carry,
+                "drafts": decoding.drafts,
+                "depth": decoding.depth,
+                "rounds": decoding.rounds,
             },
         },
     }
@@ -108,7 +116,7 @@ def row_text(tokens: Any) -> str:
     return bytes(int(token) for token in tokens).hex()
 
 
-def golden(searcher: Agent, run: Run, lots: random.Random) -> dict[str, Any]:
+def golden(searcher: Agent, drafter: Agent, run: Run, lots: random.Random) -> dict[str, Any]:
     played = games(run, lots)
     plies = [(number, ply) for number, game in enumerate(played) for ply in range(len(game.move_stack))]
     chosen = sorted(lots.sample(plies, POSITIONS))
@@ -118,17 +126,23 @@ def golden(searcher: Agent, run: Run, lots: random.Random) -> dict[str, Any]:
         board = played[number].root()
         for move in played[number].move_stack[:ply]:
             board.push(move)
-        positions.append(vector(searcher, run, board, number, lots, whole=count in recorded))
+        positions.append(vector(searcher, drafter, run, board, number, lots, whole=count in recorded))
         print(f"\r{count + 1} of {POSITIONS} positions", end="", flush=True)
     print()
     written_games = [" ".join(move.uci() for move in game.move_stack) for game in played]
-    return {"search": settings(searcher, run)["search"], "games": written_games, "positions": positions}
+    made_with = {name: settings(searcher, run)[name] for name in ("search", "imagining")}
+    return made_with | {"games": written_games, "positions": positions}
 
 
-def vector(searcher: Agent, run: Run, board: chess.Board, game: int, lots: random.Random, *, whole: bool) -> Any:
+def vector(
+    searcher: Agent, drafter: Agent, run: Run, board: chess.Board, game: int, lots: random.Random, *, whole: bool
+) -> Any:
     """What Python says of one position."""
     searcher.new_game()
     look, found = searcher.play(board, Limits(steps=1)), searcher.play(board)
+    drafted = drafter.play(board)
+    assert drafted.imagination is not None
+    calls = drafted.imagination.steps
     tried = lots.choice(list(board.legal_moves))
     evaluation = run.evaluate([board])[0]
     (state,) = run.predict([board], [evaluation], [tried])
@@ -142,6 +156,7 @@ def vector(searcher: Agent, run: Run, board: chess.Board, game: int, lots: rando
         "look": [look.move.uci(), round(look.value or 0.0, 4)],
         "search": [found.move.uci(), round(found.value or 0.0, 4), found.nodes],
         "line": " ".join(move.uci() for move in found.line),
+        "drafts": [drafted.move.uci(), round(drafted.value or 0.0, 4), calls, drafted.nodes],
         "tried": [tried.uci(), None if state.board is None else row_text(board_row(state.board, board.turn))],
     }
     if whole:
@@ -168,7 +183,7 @@ def main() -> None:
     run, searcher = Run.load(packaged("diffusearch")), agent(DEFAULT_AGENT)
     SETTINGS.write_text(written(settings(searcher, run)), encoding="utf-8")
     if arguments.golden:
-        text = json.dumps(golden(searcher, run, random.Random(17)), separators=(",", ":"))
+        text = json.dumps(golden(searcher, agent("diffusearch"), run, random.Random(17)), separators=(",", ":"))
         GOLDEN.parent.mkdir(exist_ok=True)
         GOLDEN.write_bytes(gzip.compress(text.encode(), mtime=0))
 

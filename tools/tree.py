@@ -79,6 +79,7 @@ FOLDERS = {
     "web/src/engine/agents": "the players",
     "web/src/engine/answers": "what the page asks, answered in the shapes of the API",
     "web/src/engine/diffusion": "joint denoising",
+    "web/src/engine/drafts": "draft and revise",
     "web/src/engine/network": "the network in WASM",
     "web/src/engine/rules": "positions, legal moves and ends of games, on chessops",
     "web/src/engine/search": "fixed-width minimax in predicted states",

@@ -73,7 +73,7 @@ const local = (path: string): string => fileURLToPath(new URL(path, import.meta.
 
 /** The static page computes the packaged network by graphs beside its weights. */
 function checkGraphs(): void {
-  for (const name of ["evaluate", "predict", "denoise"]) {
+  for (const name of ["evaluate", "predict", "denoise", "revise"]) {
     const file = `src/diffusearch/weights/diffusearch/${name}.onnx`;
     if (!existsSync(local(`../${file}`)))
       throw new Error(`The static page needs ${file}, and it is missing; write the graphs of the run there first.`);

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import chess
+import pytest
 
 from diffusearch.agents.base import Limits
 from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.inference.imagination import DraftedMove, ply_of
 
 
 def test_the_first_imagined_move_is_played_with_its_line_and_value(dreamer: Any) -> None:
@@ -69,6 +72,26 @@ def test_the_dial_takes_steps_and_certainty_away(dreamer: Any) -> None:
     assert decision.imagination is not None
     assert decision.imagination.move == decision.move.uci()  # a future for the move that is really played
     assert len(decision.probabilities) == 20
+
+
+def test_a_drawn_move_keeps_the_drafts_that_the_probabilities_come_from(
+    dreamer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imagine = dreamer.imagine
+
+    def drafting(boards: Any, decoding: Any, generator: Any, legal: Any = None, *rest: Any, **film: Any) -> Any:
+        free = legal is None
+        before, after = (0.4, 0.5) if free else (1.0, 1.0)
+        line = (ply_of(chess.Board(), "e2e4", None, None, None),)
+        draft = DraftedMove("e2e4", before, after, value=0.5, revised=0.6, lines=(line,))
+        found = imagine(boards, decoding, generator, legal, *rest, **film)
+        return [replace(one, drafts=(draft,)) for one in found]
+
+    monkeypatch.setattr(dreamer, "imagine", drafting)
+    for seed in range(20):
+        decision = ImaginingAgent(dreamer, strength=10, seed=seed).play(chess.Board())
+        assert decision.look_ahead is not None
+        assert [(one.prior, one.probability) for one in decision.look_ahead.candidates] == [(0.4, 0.5)]
 
 
 def test_film_and_horizon_reach_the_model(dreamer: Any) -> None:

@@ -8,6 +8,7 @@ import { changed } from "./store";
 import { shareText } from "./view-thought";
 
 interface Column {
+  group: "Probability" | "Win chance";
   head: string;
   title: string;
   cell: (row: RootCandidate) => TemplateResult | string;
@@ -15,12 +16,14 @@ interface Column {
 
 const chance = (value: number | null): string => (value === null ? "–" : percent(value));
 
-const barred = (value: number | null): TemplateResult | string =>
+const barred = (value: number | null, words: (value: number) => string): TemplateResult | string =>
   value === null
     ? chance(value)
-    : html`<span class="share-bar"><span style="width:${(100 * value).toFixed(1)}%"></span></span> ${chance(value)}`;
+    : html`<span class="share-bar"><span style="width:${(100 * value).toFixed(1)}%"></span></span>
+        <span class="number">${words(value)}</span>`;
 
 const ONE_LOOK: Column = {
+  group: "Win chance",
   head: "One look",
   title: "Win chance after the move, at one look",
   cell: (row) => chance(row.value),
@@ -28,19 +31,40 @@ const ONE_LOOK: Column = {
 
 const COLUMNS: Record<"search" | "drafts", Column[]> = {
   search: [
-    { head: "Prior", title: "The network's probability before the search", cell: (row) => shareText(row.prior) },
-    ONE_LOOK,
-    { head: "Searched", title: "Win chance after the move, as the search made it", cell: (row) => barred(row.score) },
-  ],
-  drafts: [
-    { head: "Before", title: "The move's probability at the first look", cell: (row) => shareText(row.prior) },
     {
-      head: "After",
-      title: "The move's probability after the drafts were read",
-      cell: (row) => (row.probability === null ? "–" : barred(row.probability)),
+      group: "Probability",
+      head: "Prior",
+      title: "The network's probability before the search",
+      cell: (row) => shareText(row.prior),
     },
     ONE_LOOK,
-    { head: "Read", title: "Win chance after the move, as read from its draft", cell: (row) => chance(row.score) },
+    {
+      group: "Win chance",
+      head: "Searched",
+      title: "Win chance after the move, as the search made it",
+      cell: (row) => barred(row.score, percent),
+    },
+  ],
+  drafts: [
+    {
+      group: "Probability",
+      head: "Before",
+      title: "The move's probability at the first look",
+      cell: (row) => shareText(row.prior),
+    },
+    {
+      group: "Probability",
+      head: "After",
+      title: "The move's probability after the drafts were read",
+      cell: (row) => barred(row.probability, shareText),
+    },
+    ONE_LOOK,
+    {
+      group: "Win chance",
+      head: "Read",
+      title: "Win chance after the move, as read from its draft",
+      cell: (row) => chance(row.score),
+    },
   ],
 };
 
@@ -50,33 +74,48 @@ export function lookAheadView(thought: Thought, showing: Showing, hidden: boolea
   const { by, candidates } = thought.look_ahead ?? { by: "search", candidates: [] };
   const rows = [...candidates.filter((row) => row.score !== null), ...candidates.filter((row) => row.score === null)];
   const shown = showing.candidate ?? thought.move;
+  const lines = !hidden && rows.some((row) => row.line.length > 1); // a line says what the player is to do
   return html`${by === "drafts" ? changeView(thought) : nothing}
-    <table class="tree">
+    <table class="tree ${by}">
       <caption class="hidden">
         ${CAPTIONS[by]}
       </caption>
       <thead>
         <tr>
-          <th scope="col">Move</th>
+          <th scope="col" rowspan="2">Move</th>
+          ${groupsOf(COLUMNS[by]).map(([group, count]) => html`<th scope="colgroup" colspan=${count}>${group}</th>`)}
+          ${lines ? html`<th scope="col" rowspan="2" class="line">${by === "drafts" ? "Draft" : "Line"}</th>` : nothing}
+        </tr>
+        <tr>
           ${COLUMNS[by].map((column) => html`<th scope="col" title=${column.title}>${column.head}</th>`)}
-          ${hidden ? nothing : html`<th scope="col" class="line">${by === "drafts" ? "Draft" : "Line"}</th>`}
         </tr>
       </thead>
       <tbody>
-        ${rows.map((row) => rowView(row, by, thought, showing, row.uci === shown, hidden))}
+        ${rows.map((row) => rowView(row, by, thought, showing, row.uci === shown, lines))}
       </tbody>
     </table>`;
 }
 
-/** Whether the drafts changed the move. */
-function changeView(thought: Thought): TemplateResult {
-  const rows = thought.look_ahead?.candidates ?? [];
-  const first = rows.reduce<RootCandidate | null>((best, row) => (best && best.prior >= row.prior ? best : row), null);
-  const words =
-    first === null || first.uci === thought.move
-      ? "The first look and the drafts agree."
-      : `At the first look ${first.san}; after the drafts ${thought.san}.`;
-  return html`<p class="change quiet">${words}</p>`;
+/** The groups of columns, and how many columns each has. */
+const groupsOf = (columns: Column[]): [string, number][] =>
+  [...new Set(columns.map(({ group }) => group))].map((group) => [
+    group,
+    columns.filter((column) => column.group === group).length,
+  ]);
+
+/** Whether the drafts changed the move, and whether another one was drawn. */
+function changeView({ look_ahead, move, san }: Thought): TemplateResult | typeof nothing {
+  const rows = look_ahead?.candidates ?? [];
+  if (!rows.length) return nothing;
+  const likeliest = (share: (row: RootCandidate) => number): RootCandidate =>
+    rows.reduce((best, row) => (share(row) > share(best) ? row : best));
+  const [first, last] = [likeliest((row) => row.prior), likeliest((row) => row.probability ?? 0)];
+  return html`<p class="change">
+    ${first === last
+      ? html`The first look and the drafts agree on <b>${first.san}</b>.`
+      : html`At the first look <b>${first.san}</b>; after the drafts <b>${last.san}</b>.`}
+    ${last.uci === move ? nothing : html`Its strength drew <b>${san}</b>.`}
+  </p>`;
 }
 
 function rowView(
@@ -85,7 +124,7 @@ function rowView(
   thought: Thought,
   showing: Showing,
   shown: boolean,
-  hidden: boolean,
+  lines: boolean,
 ): TemplateResult {
   const choose = (): void => {
     showing.candidate = row.uci;
@@ -98,6 +137,6 @@ function rowView(
       </button>
     </th>
     ${COLUMNS[by].map((column) => html`<td>${column.cell(row)}</td>`)}
-    ${hidden ? nothing : html`<td class="line">${row.line.slice(1).map((step) => step.san).join(" ")}</td>`}
+    ${lines ? html`<td class="line">${row.line.slice(1).map((step) => step.san).join(" ")}</td>` : nothing}
   </tr>`;
 }

@@ -69,11 +69,23 @@ describe("thoughts", () => {
   });
   it("of joint denoising hold the film", async () => {
     const board = played("e2e4");
-    const [decision] = await imagining(new Run(new Mock()), SETTINGS.imagining, 100, null).decide([board]);
-    const thought = thoughtOf("diffusearch", board, decision!, false);
+    const [decision] = await imagining(new Run(new Mock()), SETTINGS.imagining, 100, null, "plies").decide([board]);
+    const thought = thoughtOf("denoising", board, decision!, false);
     expect(thought.film).toHaveLength(thought.steps! + 1);
     expect(thought).toMatchObject({ look_ahead: null, draw_accepted: null });
     expect(thought.film.at(-1)!.confidence![0]).toHaveLength(64);
+  });
+  it("of drafts name the drafted moves with their probabilities before and after", async () => {
+    const board = positionOf("4k3/2p5/3p4/8/8/3Q4/8/4K3 w - - 0 1");
+    const [decision] = await imagining(new Run(new Mock()), SETTINGS.imagining, 100, null).decide([board]);
+    const thought = thoughtOf("diffusearch", board, decision!, false);
+    const { by, candidates } = thought.look_ahead!;
+    expect([by, candidates.length, candidates[0]!.uci]).toEqual(["drafts", 6, thought.move]);
+    const taking = candidates.find(({ uci }) => uci === "d3d6")!;
+    expect(taking.prior).toBeGreaterThan(taking.probability!);
+    expect(taking.line.map(({ san }) => san).slice(0, 2)).toEqual(["Qxd6", "cxd6"]);
+    expect(thought).toMatchObject({ imagined: true, film: [], value: candidates[0]!.score });
+    expect(thought.line.every((ply) => ply.legal && !ply.wrong.length)).toBe(true);
   });
   it("of one look have the true board", async () => {
     const board = played("");

@@ -6,7 +6,7 @@ import { lineOf } from "../src/engine/diffusion/reading";
 import { targets } from "../src/engine/tokens/layout";
 import { Mock, played } from "./mock";
 
-const plies: Decoding = { order: "plies", steps: 20, timesteps: 20, carry: "predict" };
+const plies: Decoding = { order: "plies", steps: 20, timesteps: 20, carry: "predict", drafts: 0, depth: 3, rounds: 3 };
 const easy: Decoding = { ...plies, order: "confidence" };
 
 describe("the schedule", () => {

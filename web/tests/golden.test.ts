@@ -1,9 +1,12 @@
-// The engine against golden vectors that Python wrote (tools/browser_engine.py). GOLDEN=all compares all 500 searches.
+// The engine against golden vectors that Python wrote (tools/browser_engine.py). GOLDEN=all compares all 500
+// searches and drafts.
 
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
+import { imagining, type ImaginingSettings } from "../src/engine/agents/imagining";
 import { searching } from "../src/engine/agents/searching";
+import type { Decision } from "../src/engine/agents/decision";
 import { denoise, type Decoding } from "../src/engine/diffusion/denoise";
 import { lineOf } from "../src/engine/diffusion/reading";
 import { openGraphs } from "../src/engine/network/graphs";
@@ -30,6 +33,7 @@ interface Vector {
   look: [string, number];
   search: [string, number, number];
   line: string;
+  drafts: [string, number, number, number]; // move, value, network calls, evaluations
   tried: [string, string | null];
   records?: { plies: Record; confidence: Record };
 }
@@ -37,11 +41,12 @@ interface Vector {
 const here = (path: string): URL => new URL(path, import.meta.url);
 const golden = JSON.parse(gunzipSync(readFileSync(here("golden.json.gz"))).toString()) as {
   search: SearchSettings;
+  imagining: ImaginingSettings;
   games: string[];
   positions: Vector[];
 };
 const { positions } = golden;
-const SEARCHED = process.env["GOLDEN"] === "all" ? 1 : 20; // every so many positions are searched
+const SEARCHED = process.env["GOLDEN"] === "all" ? 1 : 20; // every so many positions are searched and drafted
 const HORIZON = 4;
 const RUN = "../../src/diffusearch/weights/diffusearch/";
 
@@ -73,8 +78,9 @@ describe.skipIf(!existsSync(here(`${RUN}evaluate.onnx`)))("the network in WASM",
   let run: Run;
   beforeAll(async () => {
     const bytes = (path: string): Uint8Array => new Uint8Array(readFileSync(here(path)));
-    const [evaluate, predict, denoise] = ["evaluate", "predict", "denoise"].map((name) => bytes(`${RUN}${name}.onnx`));
-    const files = { evaluate: evaluate!, predict: predict!, denoise: denoise!, weights: bytes(`${RUN}weights.safetensors`) };
+    const graph = (name: string): Uint8Array => bytes(`${RUN}${name}.onnx`);
+    const graphs = { evaluate: graph("evaluate"), predict: graph("predict"), denoise: graph("denoise"), revise: graph("revise") };
+    const files = { ...graphs, weights: bytes(`${RUN}weights.safetensors`) };
     const wasm = bytes("../node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm");
     const network = await openGraphs(files, wasm);
     const nextTask = (): Promise<void> => new Promise((wake) => setImmediate(wake)); // for the test runner's messages
@@ -82,6 +88,7 @@ describe.skipIf(!existsSync(here(`${RUN}evaluate.onnx`)))("the network in WASM",
       evaluate: async (...of) => (await nextTask(), network.evaluate(...of)),
       predict: async (...of) => (await nextTask(), network.predict(...of)),
       denoise: async (...of) => (await nextTask(), network.denoise(...of)),
+      revise: async (...of) => (await nextTask(), network.revise(...of)),
     });
   });
 
@@ -117,8 +124,24 @@ describe.skipIf(!existsSync(here(`${RUN}evaluate.onnx`)))("the network in WASM",
     expect(share(whole)).toBeGreaterThanOrEqual(0.95);
   });
 
+  it("plays the same move after drafts in 99 %, with as many calls and evaluations and the same values", async () => {
+    const some = positions.filter((_, at) => at % SEARCHED === 0);
+    const agent = imagining(run, golden.imagining, 100, null);
+    const same: boolean[] = [];
+    const whole: boolean[] = [];
+    for (const vector of some) {
+      const [{ move, value, evaluations, imagination }] = (await agent.decide([boardOf(vector)])) as [Decision];
+      const [wanted, win, calls, count] = vector.drafts;
+      same.push(move === wanted);
+      whole.push(near(value!, win) && imagination!.steps === calls && evaluations === count);
+    }
+    console.log(`drafts: same move in ${same.filter(Boolean).length} of ${same.length}, same drafts in ${whole.filter(Boolean).length}`);
+    expect(share(same)).toBeGreaterThanOrEqual(0.99);
+    expect(share(whole)).toBeGreaterThanOrEqual(0.95);
+  });
+
   it.each(["plies", "confidence"] as const)("denoises the same records in the order of %s", async (order) => {
-    const decoding: Decoding = { order, steps: 20, timesteps: 20, carry: "predict" };
+    const decoding: Decoding = { ...golden.imagining.decoding, order, drafts: 0 };
     const right: boolean[] = [];
     const recorded = positions.filter(({ records }) => records);
     for (const vector of order === "plies" ? recorded : recorded.filter((_, at) => at % 4 === 0)) {

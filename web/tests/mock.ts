@@ -1,8 +1,10 @@
 // A network without weights: it knows the rules, likes some moves by a formula, and counts material.
 
-import type { Network, RecordLogits } from "../src/engine/network/types";
+import type { DraftReading, Network, RecordLogits, RootDrafts } from "../src/engine/network/types";
+import { probability } from "../src/engine/numbers";
 import { Board } from "../src/engine/rules/board";
 import { actionStart, KINDS, members, PLY, SIZES, stateStart } from "../src/engine/tokens/layout";
+import { FIRST_LINE, SECOND_LINE } from "../src/engine/tokens/drafts";
 import { idMove, moveId, NONE, VOCABULARY } from "../src/engine/tokens/moves";
 import { boardRow, rowBoard, WIDTH } from "../src/engine/tokens/states";
 
@@ -34,7 +36,7 @@ export function after(row: ArrayLike<number>, move: number): Uint8Array {
 }
 
 export class Mock implements Network {
-  calls = { evaluate: 0, predict: 0, denoise: 0 };
+  calls = { evaluate: 0, predict: 0, denoise: 0, revise: 0 };
 
   async evaluate(states: Uint8Array[]) {
     this.calls.evaluate += 1;
@@ -69,7 +71,22 @@ export class Mock implements Network {
     }
     return { logits, value: valueOf(record) };
   }
+
+  /** The worst drafted line counts, by the mean of its log odds. */
+  async revise(roots: RootDrafts[]): Promise<DraftReading[]> {
+    this.calls.revise += 1;
+    return roots.map(({ drafts }) => {
+      const worths = drafts.map((nodes) => {
+        const lines = [FIRST_LINE, SECOND_LINE].map((line) => line.flatMap((node) => nodes[node]?.odds ?? []));
+        const means = lines.filter(({ length }, at) => length > at).map((odds) => mean(odds));
+        return Math.min(...means);
+      });
+      return { scores: worths.map((worth) => 4 * worth), rest: 4 * Math.max(...worths), scale: 1, wins: worths.map(probability) };
+    });
+  }
 }
+
+const mean = (numbers: number[]): number => numbers.reduce((total, each) => total + each, 0) / numbers.length;
 
 /** The board after some moves from the usual start. */
 export const played = (moves: string): Board =>

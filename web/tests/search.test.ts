@@ -37,7 +37,7 @@ describe("minimax", () => {
   it("asks the network once a level and counts what it asked", async () => {
     const mock = new Mock();
     const [plan] = await minimax(new Run(mock), [played("e2e4 e7e5")], null, settings);
-    expect(mock.calls).toEqual({ evaluate: 3, predict: 2, denoise: 0 });
+    expect(mock.calls).toEqual({ evaluate: 3, predict: 2, denoise: 0, revise: 0 });
     expect(plan!.calls).toBe(5);
     expect(plan!.evaluations).toBe(1 + 2 * 3 + 2 * 6);
     expect(plan!.moves.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);

@@ -133,7 +133,8 @@ class ImaginingAgent(Agent):
             again = self._imagine([boards[index] for index in changed], [[drawn[index]] for index in changed], limits)
             for index, imagination in zip(changed, again, strict=True):
                 steps, nodes = imagination.steps + found[index].steps, imagination.nodes + found[index].nodes
-                out[index] = replace(imagination, steps=steps, evaluations=nodes)
+                # The probabilities are those of the first time, and so are the drafts that they come from.
+                out[index] = replace(imagination, steps=steps, evaluations=nodes, drafts=found[index].drafts)
         return out
 
     def _decision(

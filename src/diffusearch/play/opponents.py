@@ -68,7 +68,7 @@ def _strengths(spec: AgentSpec) -> tuple[Level, ...]:
     )
 
 
-_FILMED = AgentSpec("diffusearch").with_options(film="on")  # keeps every denoising step, which the page replays
+_DENOISED = AgentSpec("diffusearch").with_options(film="on")  # keeps every denoising step, which the page replays
 _ONE_LOOK = "diffusearch?steps=1"  # the move of the network's policy, by whatever agent
 
 PACKAGED: tuple[Opponent, ...] = (
@@ -86,12 +86,22 @@ PACKAGED: tuple[Opponent, ...] = (
     Opponent(
         "diffusearch",
         "DiffuSearch",
-        "Denoises its move together with the future, by discrete diffusion.",
+        "Drafts futures of its likeliest moves, reads them and denoises its move again.",
         (
-            *_strengths(_FILMED),
-            Level("one look", str(_FILMED), Limits(steps=1), _ONE_LOOK),
-            Level("full", str(_FILMED), rated_as="diffusearch"),
+            *_strengths(AgentSpec("diffusearch")),
+            Level("one look", "diffusearch", Limits(steps=1), _ONE_LOOK),
+            Level("full", "diffusearch"),
         ),
+    ),
+    Opponent(
+        "denoising",
+        "Joint denoising",
+        "Denoises its move together with the future, by discrete diffusion, and shows every step.",
+        (
+            Level("ply by ply", str(_DENOISED.with_options(order="plies"))),
+            Level("the paper's order", str(_DENOISED.with_options(order="confidence"))),
+        ),
+        default=0,
     ),
     Opponent(
         "s-a",

@@ -171,14 +171,18 @@ def test_axe_finds_nothing_in_the_dark(visit: Any) -> None:
         assert findings(page, {}) == [], mode
 
 
-def test_axe_finds_nothing_in_a_tree(visit: Any) -> None:
-    line = [{"uci": "e7e5", "san": "e5"}]
-    row = {"uci": "e7e5", "san": "e5", "prior": 0.5, "value": 0.5, "score": 0.5, "probability": None, "line": line}
-    tree = {"by": "search", "candidates": [row]}
-    visit.change("think", lambda thought: thought | {"look_ahead": tree, "film": []})
+@pytest.mark.parametrize(("by", "caption"), [("search", "Searched moves"), ("drafts", "Drafted moves")])
+def test_axe_finds_nothing_in_a_look_ahead(visit: Any, by: str, caption: str) -> None:
+    line = [{"uci": "e7e5", "san": "e5"}, {"uci": "g1f3", "san": "Nf3"}]
+    row = {"uci": "e7e5", "san": "e5", "prior": 0.5, "value": 0.5, "score": 0.5, "line": line}
+    report = {"by": by, "candidates": [row | {"probability": 0.5 if by == "drafts" else None}]}
+    visit.change("think", lambda thought: thought | {"look_ahead": report, "film": []})
     page = visit.open()
     visit.type("e4", 2)
-    expect(page.get_by_role("table", name="Searched moves")).to_be_visible()
+    expect(page.get_by_role("table", name=caption)).to_be_visible()
+    assert findings(page, {}) == []
+    page.get_by_role("button", name="Show it now").click()
+    expect(page.get_by_role("table", name=caption)).to_contain_text("Nf3")
     assert findings(page, {}) == []
 
 

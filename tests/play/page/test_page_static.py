@@ -102,7 +102,7 @@ def test_a_whole_game_with_the_network_cut(visitor: Callable[..., Any]) -> None:
     assert len(board.move_stack) > 10
 
 
-def test_on_a_phone_with_film_review_and_puzzles(visitor: Callable[..., Any]) -> None:
+def test_on_a_phone_with_film_drafts_review_and_puzzles(visitor: Callable[..., Any]) -> None:
     with hosted() as address:
         visit = visitor(address, phone=True)
         page = visit.open("#moves=f2f3,e7e5,g2g4")
@@ -111,10 +111,15 @@ def test_on_a_phone_with_film_review_and_puzzles(visitor: Callable[..., Any]) ->
         page.get_by_label("Result", exact=True).get_by_role("button", name="Review").click()
         expect(page.get_by_label("Review", exact=True)).to_have_attribute("aria-busy", "false")
         expect(page.get_by_label("Review", exact=True)).to_contain_text("g4")
-        visit.new_game("DiffuSearch")
+        visit.new_game("Joint denoising")
         typed(page, "d4")
         page.get_by_role("button", name="Show it now").click()
         expect(page.locator(".film input")).to_have_attribute("max", "7")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        visit.new_game("DiffuSearch")
+        typed(page, "d4")
+        page.get_by_role("button", name="Show it now").click()
+        expect(page.get_by_role("table", name="Drafted moves").locator("tbody tr")).to_have_count(6)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         page.get_by_role("button", name="Puzzles").click()
         expect(page.get_by_role("button", name="Give up")).to_be_enabled()

@@ -1,4 +1,4 @@
-"""What the agent expects, on the page: the recorded film, the searched tree, what it expects of the player, figures."""
+"""What the agent expects, on the page: film, searched tree, drafted moves, what it expects of the player, figures."""
 
 from __future__ import annotations
 
@@ -150,6 +150,73 @@ def test_the_searched_tree(visit: Any) -> None:
     panel.get_by_role("button", name="c5", exact=True).click()
     expect(page.locator(".overlay text")).to_have_text(["1", "2"])
     expect(panel.locator(".strip")).to_have_count(0)  # the boards belong to the chosen move's line
+
+
+def drafted(uci: str, san: str, before: float, after: float, *line: tuple[str, str]) -> dict[str, Any]:
+    steps = [{"uci": each, "san": name} for each, name in ((uci, san), *line)]
+    return {"uci": uci, "san": san, "prior": before, "value": 0.47, "score": 0.52, "probability": after, "line": steps}
+
+
+REPLY = (("g1f3", "Nf3"), ("b8c6", "Nc6"))
+DRAFTS = {
+    "by": "drafts",
+    "candidates": [
+        drafted("e7e5", "e5", 0.31, 0.62, *REPLY),
+        drafted("c7c5", "c5", 0.44, 0.21, ("d2d4", "d4")),
+        drafted("a7a6", "a6", 0.02, 0.001),
+    ],
+}
+
+
+def test_drafted_moves(visit: Any) -> None:
+    visit.change("think", lambda thought: thought | {"look_ahead": DRAFTS, "film": [], "steps": 11, "evaluations": 41})
+    page = visit.open()
+    visit.type("e4", 2)
+    panel = page.locator(".thought-card")
+    table = panel.get_by_role("table", name="Drafted moves")
+    rows = table.locator("tbody tr")
+    expect(panel.locator(".change")).to_have_text("At the first look c5; after the drafts e5.")
+    expect(rows.locator("th")).to_have_text(["e5", "c5", "a6"])
+    expect(rows.nth(0)).to_have_class(re.compile("chosen"))
+    expect(rows.nth(0).locator("td")).to_have_text(["31 %", "62 %", "47 %", "52 %"])
+    expect(rows.nth(2).locator("td").nth(1)).to_have_text("< 1 %")
+    expect(panel.locator(".figures")).to_contain_text("11 network calls · 41 evaluations")
+    # A draft says what the player is to do: neither column nor arrows before the player has moved.
+    expect(panel).to_contain_text("hidden until you have moved")
+    expect(table.get_by_role("columnheader", name="Draft")).to_have_count(0)
+    expect(table).not_to_contain_text("Nf3")
+    panel.get_by_role("button", name="e5", exact=True).click()
+    expect(page.locator(".overlay text")).to_have_count(0)
+    panel.get_by_role("button", name="Show it now").click()
+    expect(table.get_by_role("columnheader", name="Draft")).to_be_visible()
+    expect(rows.locator(".line")).to_have_text(["Nf3 Nc6", "d4", ""])
+    expect(page.locator(".overlay text")).to_have_text(["2", "3"])
+    page.get_by_role("button", name="One back").click()
+    panel.get_by_role("button", name="c5", exact=True).click()
+    expect(page.locator(".overlay text")).to_have_text(["1", "2"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            [drafted("e7e5", "e5", 0.5, 0.4), drafted("c7c5", "c5", 0.3, 0.1)],
+            "The first look and the drafts agree on e5.",
+        ),
+        (
+            [drafted("c7c5", "c5", 0.5, 0.6), drafted("e7e5", "e5", 0.3, 0.2)],
+            "The first look and the drafts agree on c5. Its strength drew e5.",
+        ),
+    ],
+)
+def test_what_drafts_changed_in_words(visit: Any, rows: list[dict[str, Any]], words: str) -> None:
+    report = {"by": "drafts", "candidates": rows}
+    visit.change("think", lambda thought: thought | {"look_ahead": report, "film": []})
+    page = visit.open()
+    visit.type("e4", 2)
+    expect(page.locator(".thought-card .change")).to_have_text(words)
+    page.get_by_role("button", name="Show it now").click()
+    expect(page.get_by_role("columnheader", name="Draft")).to_have_count(0)  # one ply deep: no line to show
 
 
 def test_what_it_expects_is_hidden_until_the_player_has_moved(visit: Any) -> None:

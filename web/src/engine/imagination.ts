@@ -1,4 +1,4 @@
-// What comes out of denoising or searching: the move and the future expected with it (inference/imagination.py).
+// What comes out of denoising, drafting or searching: the move and the future expected with it (inference/imagination.py).
 
 import { makeSquare } from "chessops/util";
 import type { Board } from "./rules/board";
@@ -27,6 +27,25 @@ export interface Imagination {
   film: Frame[];
   legalMass: number | null;
   steps: number; // network calls
+}
+
+/** A first move with what was drafted after it. Win probabilities are those of the mover. */
+export interface DraftedMove {
+  move: string;
+  before: number; // probability at the first look
+  after: number; // after the drafts were read
+  value: number | null; // after the move, by one evaluation
+  revised: number; // the same, as read from the draft
+  line: Ply[];
+}
+
+/** A move with its future, by joint denoising or by drafts. */
+export interface Imagined extends Imagination {
+  move: string;
+  shares: Map<string, number>; // of the moves that may be played, likeliest first; sum 1
+  value: number;
+  evaluations: number;
+  drafts: DraftedMove[]; // likeliest move of the first look first
 }
 
 /** A move in an imagined state and the state after it, compared with what the rules make of the move. */

@@ -67,6 +67,10 @@ export class Run {
   }
 }
 
+/** The moves of a map of shares, likeliest first. */
+export const byShare = (shares: Map<string, number>): string[] =>
+  [...shares.keys()].sort((a, b) => shares.get(b)! - shares.get(a)!);
+
 /** Shares of some moves, made to sum to 1; alike where all of them have nothing. */
 export function among(moves: readonly string[], shareOf: (uci: string) => number): Map<string, number> {
   const total = moves.reduce((sum, uci) => sum + shareOf(uci), 0);

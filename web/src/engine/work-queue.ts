@@ -88,6 +88,7 @@ export class WorkQueue {
       evaluate: async (...of) => (await check(), network.evaluate(...of)),
       predict: async (...of) => (await check(), network.predict(...of)),
       denoise: async (...of) => (await check(), network.denoise(...of)),
+      revise: async (...of) => (await check(), network.revise(...of)),
     });
   }
 }

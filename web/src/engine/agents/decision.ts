@@ -3,13 +3,20 @@
 import type { Imagination } from "../imagination";
 import type { Board } from "../rules/board";
 
-/** A root move that a search looked into. Values are win probabilities of the side to move at the root. */
+/** A root move that was looked into. Values are win probabilities of the side to move at the root. */
 export interface Candidate {
   move: string;
-  prior: number;
+  prior: number; // the network's probability before it looked ahead
   value: number | null; // after the move, by one evaluation
-  score: number | null; // the same, after the search
+  score: number | null; // the same, after looking ahead
+  probability: number | null; // after looking ahead; null where a search gives none
   line: string[];
+}
+
+/** What was found after the root moves, best first: by a tree that was searched, or by drafts that the network read. */
+export interface LookAhead {
+  by: "search" | "drafts";
+  candidates: Candidate[];
 }
 
 export interface Decision {
@@ -20,7 +27,7 @@ export interface Decision {
   evaluations: number;
   seconds: number;
   imagination: Imagination | null;
-  search: Candidate[] | null; // best first, where a tree was searched
+  lookAhead: LookAhead | null;
 }
 
 /** A player. Boards are unrelated positions, each with at least one legal move. */

@@ -1,13 +1,14 @@
-// Joint denoising as a player: plays the first move of the record that it denoises.
+// Joint denoising and drafts as a player: plays the first move of the future that it imagines (agents/imagining.py).
 
-import { denoise, type Decoding, type Sample } from "../diffusion/denoise";
+import { denoise, type Decoding } from "../diffusion/denoise";
 import { lineOf } from "../diffusion/reading";
-import { legalLine, playable, type Imagination } from "../imagination";
+import { effortOf, revise } from "../drafts/revising";
+import { legalLine, playable, type Imagined } from "../imagination";
 import { among, type Run } from "../run";
 import { moveId } from "../tokens/moves";
 import type { Board } from "../rules/board";
 import { choose } from "./chance";
-import { timed, type Agent, type Decision } from "./decision";
+import { timed, type Agent, type Decision, type LookAhead } from "./decision";
 import { rootMoves } from "./root-moves";
 import { effort, FULL, temperatureOf } from "./strength";
 
@@ -16,44 +17,94 @@ export interface ImaginingSettings {
   decoding: Decoding;
 }
 
-/** `steps` replaces the number of denoising steps: 1 is one look at the position. */
-export function imagining(run: Run, settings: ImaginingSettings, strength: number, steps: number | null): Agent {
-  const decoding = { ...settings.decoding, steps: steps ?? effort(strength, settings.decoding.steps) };
-  const horizon = decoding.steps === 1 ? 1 : settings.horizon;
-  const imagine = (board: Board, allowed: readonly string[]): Promise<Sample> =>
-    denoise(run.network, board, horizon, decoding, allowed);
+type Moves = readonly string[];
 
-  async function one(board: Board, allowed: readonly string[]): Promise<Omit<Decision, "seconds">> {
-    const first = await imagine(board, allowed);
-    const idOf = (uci: string): number => moveId(uci, board.turn === "black");
-    const weighed = among(allowed, (uci) => first.shares[idOf(uci)]!);
-    const shares = new Map([...weighed].sort(([, a], [, b]) => b - a));
-    const drawn = strength < FULL ? choose(shares, temperatureOf(strength), board) : null;
-    // Where another move comes out, its future is denoised anew.
-    const changed = drawn !== null && lineOf(first.record, horizon, board)[0]?.move !== drawn;
-    const sample = changed ? await imagine(board, [drawn]) : first;
-    const calls = sample.steps + (changed ? first.steps : 0);
-    const line = lineOf(sample.record, horizon, board);
-    const legalMass = board.legal.reduce((total, uci) => total + sample.rawShares[idOf(uci)]!, 0);
-    const imagination: Imagination = { line, film: sample.film, legalMass, steps: calls };
-    return {
-      move: line[0]!.move!,
-      shares,
-      line: playable(board, legalLine(line)),
-      value: sample.value,
-      evaluations: calls,
-      imagination,
-      search: null,
-    };
+/** `steps` replaces the number of network calls: 1 is one look. An `order` asks for joint denoising and its film. */
+export function imagining(
+  run: Run,
+  settings: ImaginingSettings,
+  strength: number,
+  steps: number | null,
+  order: Decoding["order"] | null = null,
+): Agent {
+  const own = order === null ? settings.decoding : { ...settings.decoding, order, drafts: 0 };
+  const decoding = { ...own, steps: steps ?? effort(strength, own.steps) };
+  const horizon = decoding.steps === 1 ? 1 : settings.horizon;
+  const drafted = effortOf(decoding);
+
+  async function imagine(boards: Board[], allowed: Moves[]): Promise<Imagined[]> {
+    if (drafted) return revise(run, boards, allowed, drafted);
+    const out: Imagined[] = [];
+    for (const [at, board] of boards.entries()) {
+      const found = await joint(run, board, allowed[at]!, decoding, horizon);
+      out.push(order === null ? { ...found, film: [] } : found);
+    }
+    return out;
+  }
+
+  /** A move drawn at the strength's temperature; where another one comes out, its future is imagined anew. */
+  async function weakened(board: Board, first: Imagined): Promise<Imagined> {
+    const move = choose(first.shares, temperatureOf(strength), board);
+    if (move === first.move) return first;
+    const [again] = await imagine([board], [[move]]);
+    const [calls, evaluations] = [first.steps + again!.steps, first.evaluations + again!.evaluations];
+    return { ...again!, shares: first.shares, drafts: first.drafts, steps: calls, evaluations };
   }
 
   return {
     decide: (boards) =>
       timed(boards, async () => {
-        const moves = await rootMoves(run, boards);
-        const out: Omit<Decision, "seconds">[] = [];
-        for (const [index, board] of boards.entries()) out.push(await one(board, moves[index]!));
-        return out;
+        const found = await imagine(boards, await rootMoves(run, boards));
+        if (strength < FULL)
+          for (const [at, board] of boards.entries()) found[at] = await weakened(board, found[at]!);
+        return found.map((one, at) => decision(boards[at]!, one));
       }),
   };
+}
+
+/** Move and future denoised together. */
+async function joint(run: Run, board: Board, allowed: Moves, decoding: Decoding, horizon: number): Promise<Imagined> {
+  const sample = await denoise(run.network, board, horizon, decoding, allowed);
+  const idOf = (uci: string): number => moveId(uci, board.turn === "black");
+  const weighed = among(allowed, (uci) => sample.shares[idOf(uci)]!);
+  const line = lineOf(sample.record, horizon, board);
+  return {
+    move: line[0]!.move!,
+    shares: new Map([...weighed].sort(([, a], [, b]) => b - a)),
+    line,
+    film: sample.film,
+    value: sample.value,
+    legalMass: board.legal.reduce((total, uci) => total + sample.rawShares[idOf(uci)]!, 0),
+    steps: sample.steps,
+    evaluations: sample.steps,
+    drafts: [],
+  };
+}
+
+function decision(board: Board, one: Imagined): Omit<Decision, "seconds"> {
+  const { move, shares, line, value, evaluations } = one;
+  return {
+    move,
+    shares,
+    line: playable(board, legalLine(line)),
+    value,
+    evaluations,
+    imagination: one,
+    lookAhead: lookAhead(one),
+  };
+}
+
+/** The drafted moves, likeliest first; null where nothing was drafted. */
+function lookAhead({ drafts }: Imagined): LookAhead | null {
+  if (!drafts.length) return null;
+  const ranked = [...drafts].sort((a, b) => b.after - a.after);
+  const candidates = ranked.map(({ move, before, after, value, revised, line }) => ({
+    move,
+    prior: before,
+    value,
+    score: revised,
+    probability: after,
+    line: line.map((ply) => ply.move!),
+  }));
+  return { by: "drafts", candidates };
 }

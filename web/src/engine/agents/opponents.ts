@@ -1,6 +1,7 @@
 // Who can be played without a server: the server's own list, as far as one network serves it (settings.json).
 
 import { Refused, type AgentCard, type Rating } from "../../api-types";
+import type { Decoding } from "../diffusion/denoise";
 import type { Run } from "../run";
 import type { SearchSettings } from "../search/minimax";
 import type { Agent } from "./decision";
@@ -13,6 +14,7 @@ export interface ListedLevel {
   rating: Rating | null;
   strength: number; // 0 to 100
   steps: number | null; // network calls at most
+  order: Decoding["order"] | null; // of joint denoising, of which every step is recorded; null: drafts
 }
 
 export interface ListedAgent {
@@ -47,9 +49,9 @@ export async function agentOf(
   if (!chosen) throw new Refused(`${listed.name} has the levels 0 to ${listed.levels.length - 1}, not ${level}.`);
   const simple = NETWORKLESS[id];
   if (simple) return simple;
-  const { strength, steps } = chosen;
+  const { strength, steps, order } = chosen;
   if (id === "search") return searching(await run(), settings.search, strength, steps);
-  return imagining(await run(), settings.imagining, strength, steps);
+  return imagining(await run(), settings.imagining, strength, steps, order);
 }
 
 /** The list for the page; the network's state is that of all agents that need it. */

@@ -38,8 +38,11 @@ function decision(board: Board, plan: Plan, temperature: number): Omit<Decision,
     value: chosen.score ?? plan.value,
     evaluations: plan.evaluations,
     imagination: line && { line, film: [], legalMass: plan.legalMass, steps: plan.calls },
-    search: plan.moves
-      .slice(0, REPORTED)
-      .map((one) => ({ ...one, line: lineAfter(one.move) })),
+    lookAhead: {
+      by: "search",
+      candidates: plan.moves
+        .slice(0, REPORTED)
+        .map(({ share: _, ...one }) => ({ ...one, probability: null, line: lineAfter(one.move) })),
+    },
   };
 }

@@ -39,7 +39,7 @@ function drawn(board: Board, values: Map<string, number>, known = false): Omit<D
   const shares = new Map([...values].map(([move, value]) => [move, value === best ? 1 / equals : 0]));
   const move = choose(shares, 1, board);
   const value = known ? values.get(move)! : null;
-  return { move, shares, line: [move], value, evaluations: 0, imagination: null, search: null };
+  return { move, shares, line: [move], value, evaluations: 0, imagination: null, lookAhead: null };
 }
 
 /** Material of the side to move minus the other's, in centipawns. */

@@ -1,7 +1,7 @@
 // A decision as the page shows it (play/thoughts.py).
 
 import type { Candidate, FilmFrame, LinePly, RootCandidate, Step, Thought } from "../../api-types";
-import type { Decision } from "../agents/decision";
+import type { Candidate as RootMove, Decision } from "../agents/decision";
 import type { Imagination, Ply } from "../imagination";
 import { share } from "../numbers";
 import type { Board } from "../rules/board";
@@ -22,7 +22,10 @@ export function thoughtOf(agent: string, board: Board, decision: Decision, drawO
     candidates: candidates(board, weighed),
     line: imagination ? predictedLine(board, imagination) : trueLine(board, decision.line),
     film: imagination ? film(board, imagination) : [],
-    look_ahead: decision.search && { by: "search", candidates: decision.search.map((one) => searched(board, one)) },
+    look_ahead: decision.lookAhead && {
+      by: decision.lookAhead.by,
+      candidates: decision.lookAhead.candidates.map((one) => rootCandidate(board, one)),
+    },
     value: value === null ? null : share(value),
     legal_mass: imagination?.legalMass == null ? null : share(imagination.legalMass),
     steps: imagination ? imagination.steps : null,
@@ -94,14 +97,14 @@ function film(board: Board, imagination: Imagination): FilmFrame[] {
   }));
 }
 
-function searched(board: Board, one: NonNullable<Decision["search"]>[number]): RootCandidate {
+function rootCandidate(board: Board, one: RootMove): RootCandidate {
   return {
     uci: one.move,
     san: board.san(one.move),
     prior: share(one.prior),
     value: one.value === null ? null : share(one.value),
     score: one.score === null ? null : share(one.score),
-    probability: null,
+    probability: one.probability === null ? null : share(one.probability),
     line: namedLine(board, one.line),
   };
 }

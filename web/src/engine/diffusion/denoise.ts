@@ -14,6 +14,9 @@ export interface Decoding {
   steps: number; // network calls at most
   timesteps: number; // T of the process
   carry: "predict" | "keep"; // easy first: what is visible is predicted anew, or stays
+  drafts: number; // first moves that are drafted (drafts/); 0: joint denoising
+  depth: number; // plies of a draft
+  rounds: number; // times that the leading move gets a second reply
 }
 
 export interface Sample {

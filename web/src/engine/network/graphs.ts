@@ -1,11 +1,12 @@
-// The network as three ONNX graphs that share one file of weights, computed by onnxruntime-web (WASM).
+// The network as four ONNX graphs that share one file of weights, computed by onnxruntime-web (WASM).
 
 import { env, InferenceSession, Tensor } from "onnxruntime-web/wasm";
 import { softmax } from "../numbers";
 import { KINDS, variables } from "../tokens/layout";
 import { VOCABULARY } from "../tokens/moves";
 import { WIDTH } from "../tokens/states";
-import type { Context, Look, Network, NextState, RecordLogits } from "./types";
+import { draftTensors } from "./draft-tensors";
+import type { Context, DraftReading, Look, Network, NextState, RecordLogits, RootDrafts } from "./types";
 
 const WEIGHTS = "weights.safetensors"; // as the graphs name the file
 const BINS = 128; // of values
@@ -14,6 +15,7 @@ export interface GraphFiles {
   evaluate: Uint8Array;
   predict: Uint8Array;
   denoise: Uint8Array;
+  revise: Uint8Array;
   weights: Uint8Array;
 }
 
@@ -40,7 +42,8 @@ export async function openGraphs(files: GraphFiles, wasm: Uint8Array, threads = 
       externalData: [{ path: WEIGHTS, data: files.weights }],
       logSeverityLevel: 3,
     });
-  return new Graphs(await open(files.evaluate), await open(files.predict), () => open(files.denoise));
+  const [evaluate, predict] = [await open(files.evaluate), await open(files.predict)];
+  return new Graphs(evaluate, predict, (name) => open(files[name]));
 }
 
 const integers = (numbers: ArrayLike<number>, shape: number[]): Tensor =>
@@ -61,10 +64,11 @@ class Graphs implements Network {
   constructor(
     private readonly evaluating: InferenceSession,
     private readonly predicting: InferenceSession,
-    private readonly open: () => Promise<InferenceSession>, // the graph for denoising, when it is needed first
+    private readonly open: (name: "denoise" | "revise") => Promise<InferenceSession>, // when they are needed first
   ) {}
 
   private denoising: Promise<InferenceSession> | null = null;
+  private revising: Promise<InferenceSession> | null = null;
 
   async evaluate(states: Uint8Array[]): Promise<Look[]> {
     const given = joined(states);
@@ -110,9 +114,25 @@ class Graphs implements Network {
     const { look } = this.root;
     if (horizon === 1) return { logits: { ...NOTHING, action: look.moves.slice() }, value: look.value }; // no future
     const { hidden, past } = (look.context as RootContext).batch;
-    const graph = await (this.denoising ??= this.open());
+    const graph = await (this.denoising ??= this.open("denoise"));
     const found = await graph.run({ record: integers(record, [1, variables(horizon)]), hidden, past });
     const logits = Object.fromEntries(KINDS.map((kind) => [kind, floats(found[kind]).slice()])) as RecordLogits;
     return { logits, value: look.value };
+  }
+
+  async revise(roots: RootDrafts[]): Promise<DraftReading[]> {
+    const most = Math.max(...roots.map(({ drafts }) => drafts.length));
+    const [, ...shape] = (roots[0]!.context as RootContext).batch.hidden.dims;
+    const size = shape.reduce((product, each) => product * each, 1);
+    const of = (context: Context): Float32Array => {
+      const { batch, row } = context as RootContext;
+      return floats(batch.hidden).subarray(row * size, (row + 1) * size);
+    };
+    const graph = await (this.revising ??= this.open("revise"));
+    const found = await graph.run(draftTensors(roots, most, { of, shape }));
+    return roots.map(({ drafts }, row) => {
+      const own = (name: string): number[] => [...floats(found[name]).subarray(row * most, row * most + drafts.length)];
+      return { scores: own("scores"), rest: floats(found["rest"])[row]!, scale: floats(found["scale"])[0]!, wins: own("wins") };
+    });
   }
 }

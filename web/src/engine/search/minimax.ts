@@ -2,10 +2,10 @@
 
 import { plyOf, type Ply } from "../imagination";
 import { argmax, probability, softmax, sum } from "../numbers";
-import type { Evaluation, Run } from "../run";
+import { byShare, type Evaluation, type Run } from "../run";
 import type { Board } from "../rules/board";
 import { BACKUPS, scores, type Backup } from "./backup";
-import { byShare, callsOf, evaluationsOf, grow, type Node } from "./tree";
+import { callsOf, evaluationsOf, grow, type Node } from "./tree";
 
 export interface SearchSettings {
   widths: number[]; // moves expanded at each ply

@@ -1,7 +1,7 @@
 // The tree of fixed widths: 4x2 expands the 4 likeliest first moves and the 2 likeliest replies to each.
 
 import { logOdds } from "../numbers";
-import type { Evaluation, PredictedState, Run } from "../run";
+import { byShare, type Evaluation, type PredictedState, type Run } from "../run";
 import type { Board } from "../rules/board";
 import { valueAfter } from "../rules/outcome";
 
@@ -42,10 +42,6 @@ export function callsOf(root: Node): number {
   const below = [...root.children.values()].filter(expanded).map(callsOf);
   return 1 + (root.predicted.size ? 1 : 0) + Math.max(0, ...below);
 }
-
-/** The moves of a map of shares, likeliest first. */
-export const byShare = (shares: Map<string, number>): string[] =>
-  [...shares.keys()].sort((a, b) => shares.get(b)! - shares.get(a)!);
 
 /** The roots of the trees of some boards, grown in common batches; `allowed` narrows their first moves. */
 export async function grow(
