@@ -26,8 +26,8 @@ can be stopped and started again. This page is written by it.
 
 """
 
-PART = """**This is {percent:g} % of a full soak**, whose counts are 1,000 games, 1,000,000 UCI lines, 200 kills and 10,000
-requests.
+PART = """**This is {percent:g} % of a full soak**, whose counts are 1,000 games, 1,000,000 UCI lines, 200 kills and
+10,000 requests.
 
 """
 
