@@ -45,6 +45,9 @@ def test_finished_units_are_not_done_again_and_an_exception_is_a_fault(tmp_path:
     assert write_page(tmp_path / "soak.md", [stage], tmp_path, 1.0) == 1
     page = (tmp_path / "soak.md").read_text()
     assert "| UCI lines | 4 things | 1 |" in page
+    assert "% of a full soak" not in page
+    write_page(tmp_path / "part.md", [stage], tmp_path, 0.04)
+    assert "This is 4 % of a full soak" in (tmp_path / "part.md").read_text()
     assert "- ValueError: no thing" in page
     assert "| `it` | 2 | 10 | 12 | 10 | 12 | +2 |" in page
 

@@ -26,12 +26,18 @@ can be stopped and started again. This page is written by it.
 
 """
 
+PART = """**This is {percent:g} % of a full soak**, whose counts are 1,000 games, 1,000,000 UCI lines, 200 kills and
+10,000 requests.
+
+"""
+
 
 def write_page(path: Path, stages: Sequence[Stage], work: Path, scale: float) -> int:
     """Write the page; gives the number of faults."""
     lines = {stage.name: done_units(work, stage.name) for stage in stages}
     faults = sum(len(line["faults"]) for units in lines.values() for line in units)
-    parts = [HEAD, _summary(stages, lines, scale), *(_section(stage, lines[stage.name]) for stage in stages)]
+    part = "" if scale == 1 else PART.format(percent=100 * scale)
+    parts = [HEAD, part, _summary(stages, lines, scale), *(_section(stage, lines[stage.name]) for stage in stages)]
     write_whole(path, "".join(parts).rstrip("\n") + "\n")
     return faults
 

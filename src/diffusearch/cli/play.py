@@ -58,8 +58,11 @@ def play(
     page = assets()
     for text in agent or []:  # a wrong text is refused before the page is there
         build(text).close()
+    listed = Opponents(opponents(agent or []), build)
     with listen(port) as listener:
-        serve(create_app(Service(Opponents(opponents(agent or []), build)), page), listener, show)
+        serve(create_app(Service(listed), page), listener, show)
+    if listed.loading:
+        os._exit(0)  # a library that is imported in a thread while Python ends would abort
 
 
 def _serve_static(port: int, agents: list[str], *, show: bool) -> None:

@@ -188,6 +188,11 @@ class Opponents:
             self._loader = threading.Thread(target=self._load_all, name="load", daemon=True)
             self._loader.start()
 
+    @property
+    def loading(self) -> bool:
+        """Whether the background still builds an opponent, which cannot be interrupted."""
+        return self._loader is not None and self._loader.is_alive()
+
     def _load_all(self) -> None:
         for one in self._listed.values():
             if self._closed:
