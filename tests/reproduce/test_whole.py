@@ -209,6 +209,7 @@ def test_only_what_is_missing_is_made_elsewhere(elsewhere: Whole) -> None:
     told: list[str] = []
     make_all(elsewhere, told.append)
     assert [path.name for path in elsewhere.setting.runs.iterdir()] == ["gaussian"]
+    assert {path.name for path in elsewhere.setting.labels.iterdir()} == {"oracle", "test"}
     assert len([line for line in told if "measured in" in line]) == 1
     after = job.figures()
     assert before is not None

@@ -27,7 +27,7 @@ from diffusearch.reproduce.data_tables import keep_counts, kept_counts
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.jobs import MeasureJob, TrainJob, measure_jobs, ordered_runs
 from diffusearch.reproduce.labels import LabelSet, complete, label_missing, label_sets
-from diffusearch.reproduce.plan import Setting
+from diffusearch.reproduce.plan import Setting, resolved
 from diffusearch.reproduce.work import Ledger, processor_seconds
 
 LEFT_OUT = ("flagship",)  # exhibits of the package's own weights
@@ -135,16 +135,24 @@ def make_all(whole: Whole, say: Say = lambda line: None) -> Path:
 
 
 def _label(whole: Whole, ledger: Ledger, say: Say) -> None:
-    """Label what is missing; a machine that goes on with kept results labels anew, if a run is missing."""
-    setting = whole.setting
-    if kept_counts(setting) and not missing_runs(whole):
-        return
-    before = processor_seconds()
-    label_missing(whole.sets, setting, whole.engine, max(1, whole.processes), say)
+    """Label what is missing; a machine that goes on with kept results labels only what missing runs are trained on."""
+    setting, before = whole.setting, processor_seconds()
+    label_missing(_needed_sets(whole), setting, whole.engine, max(1, whole.processes), say)
     if kept_counts(setting) is None:
         keep_counts(setting)
     if (spent := processor_seconds() - before) > 1.0:
         ledger.note("labels", spent)
+
+
+def _needed_sets(whole: Whole) -> tuple[LabelSet, ...]:
+    setting = whole.setting
+    if kept_counts(setting) is None:
+        return whole.sets
+    recipes = [resolved(job.run, setting) for job in missing_runs(whole)]
+    names = {Path(source.path).name for recipe in recipes for source in recipe.data.sources}
+    names |= {one.without for one in whole.sets if one.name in names}
+    left = recipes or not all(job.done() for job in measure_jobs(whole.exhibits, setting))
+    return tuple(one for one in whole.sets if one.name in names or (one.test and left))
 
 
 def missing_runs(whole: Whole) -> list[TrainJob]:
