@@ -14,7 +14,7 @@ from diffusearch.diffusion.decoding import Decoding, choose
 from diffusearch.diffusion.gaussian import Gaussian
 from diffusearch.diffusion.multinomial import Multinomial
 from diffusearch.diffusion.orders import ORDERS
-from diffusearch.diffusion.sampling import Sample, easiest_segments, schedule, time_grid
+from diffusearch.diffusion.sampling import Sample, schedule, time_grid
 from diffusearch.errors import UserError
 from diffusearch.tokens.layout import layout
 from diffusearch.tokens.layout import layout as make_layout
@@ -397,26 +397,3 @@ def test_plies_fix_a_whole_segment_at_a_call() -> None:
     assert [keep for *_, keep in fewer] == [1, 139]  # the first move by itself, then all the rest
     assert [keep for *_, keep in schedule(layout, Decoding(order="plies", steps=3), 20)] == [1, 70, 139]
     assert [keep for *_, keep in schedule(layout, Decoding(order="plies", steps=1), 20)] == [139]
-
-
-def test_segments_are_ranked_as_a_whole() -> None:
-    """A state whose squares are all surer than the move is less sure as a whole."""
-    whole = make_layout("s-asa", 2, "compact", 8)  # a_0, s_1 (68 variables), a_1
-    log_likelihood = np.full((2, 70), math.log(0.95))
-    log_likelihood[:, 0], log_likelihood[:, 69] = math.log(0.4), math.log(0.3)
-    log_likelihood[1, 1:69] = math.log(0.999)
-    visible = np.zeros((2, 70), dtype=bool)
-    first = easiest_segments(log_likelihood, visible, whole, 1)
-    assert first[0].nonzero()[0].tolist() == [0]  # the move: 0.95 ** 68 = 0.03
-    assert first[1].nonzero()[0].tolist() == list(range(1, 69))  # the state: 0.999 ** 68 = 0.93
-    log_likelihood[0, 1:69] = math.log(0.9999)
-    second = easiest_segments(log_likelihood, first, whole, 2)
-    assert second[0].nonzero()[0].tolist() == list(range(69))
-    assert second[1].nonzero()[0].tolist() == list(range(69))
-    assert easiest_segments(log_likelihood, second, whole, 3).all()
-
-
-def test_a_call_fixes_a_whole_move_or_state() -> None:
-    whole = make_layout("s-asa", 3, "compact", 8)
-    assert [keep for *_, keep in schedule(whole, Decoding(order="segments"), 20)] == [1, 2, 3, 4, 5]
-    assert [keep for *_, keep in schedule(whole, Decoding(order="segments", steps=2), 20)] == [1, 5]
