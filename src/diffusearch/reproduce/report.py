@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from diffusearch.reproduce.whole import Whole
 
 NOT_YET = "not yet"
+ONE_SEED = ", with one seed so far"
 
 
 def write_report(whole: Whole) -> Path:
@@ -116,7 +117,9 @@ def _known(run: PlannedRun, found: Gathered, setting: Setting) -> dict[str, Any]
 
 def _verdicts(found: Gathered, setting: Setting) -> str:
     claims = claims_of(setting.scale)
-    rows = [[f"{claim.number}. {claim.words}", claim.verdict(found.outcomes, found.spread).value] for claim in claims]
+    each = [(claim, claim.verdict(found.outcomes, found.spread)) for claim in claims]
+    early = {} if found.spread else {Verdict.HOLDS: ONE_SEED, Verdict.FAILS: ONE_SEED, Verdict.OPEN: ONE_SEED}
+    rows = [[f"{one.number}. {one.words}", verdict.value + early.get(verdict, "")] for one, verdict in each]
     rule = (
         "A rule decides, not an opinion. Each claim has tests: differences in percentage points of action accuracy, on "
         "the same positions. A test of a gain holds if its interval lies above zero, and fails if the interval ends "
