@@ -15,7 +15,7 @@ from diffusearch.agents.base import Agent, Candidate, Decision, Limits, LookAhea
 from diffusearch.inference.imagination import Frame, Imagination, Ply
 from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
-from diffusearch.play.schemas import Rating
+
 from diffusearch.play.server import create_app
 from diffusearch.play.thoughts import accepts_draw, squares_of, thought_of
 
@@ -132,8 +132,10 @@ def test_a_draw_offer_goes_with_the_move() -> None:
 
 
 def test_levels_carry_their_rating() -> None:
-    (card,) = client_of(Sure(), rating=Rating(elo=1500, low=1450, high=1550)).get("/api/agents").json()
-    assert card["levels"] == [{"label": "full", "rating": {"elo": 1500, "low": 1450, "high": 1550}}]
+    (card,) = client_of(Sure(), rated_as="search").get("/api/agents").json()
+    assert card["levels"] == [{"label": "full", "rating": asdict(ratings()["search"])}]
+    (card,) = client_of(Sure()).get("/api/agents").json()
+    assert card["levels"] == [{"label": "full", "rating": None}]  # never measured
 
 
 def test_the_list_is_there_while_the_network_loads_and_the_first_move_is_queued() -> None:

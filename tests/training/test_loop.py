@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from diffusearch.errors import UserError
 from diffusearch.inference.run import Run
-from diffusearch.training import checkpoint, loop
+from diffusearch.training import checkpoint, loop, state
 from diffusearch.training.log import Validation
 from diffusearch.training.loop import train
 from diffusearch.training.processes import World
@@ -292,7 +292,7 @@ def test_patience_stops_and_keeps_the_best(make_recipe, tmp_path: Path, monkeypa
         measured.append(training.step)
         return Validation(scores[training.step], {"accuracy": scores[training.step]})
 
-    monkeypatch.setattr(loop, "validate", judge)
+    monkeypatch.setattr(state, "validate", judge)
     lines: list[str] = []
     training = train(recipe, tmp_path / "run", report=lines.append)
     assert training.step == 10
@@ -322,7 +322,7 @@ def test_patience_survives_a_resume(make_recipe, tmp_path: Path, monkeypatch: py
     watch = {"validate_every": 2, "checkpoint_every": 2, "patience": 3}
     recipe = make_recipe(optimiser={"steps": 40, "schedule": "constant"}, watch=watch)
     timed = make_recipe(optimiser={"steps": 40, "schedule": "constant"}, watch=watch | {"minutes": 1e-9})
-    monkeypatch.setattr(loop, "validate", lambda training, *_: Validation(-float(training.step), {}))
+    monkeypatch.setattr(state, "validate", lambda training, *_: Validation(-float(training.step), {}))
     assert train(recipe, tmp_path / "whole").step == 8
     for _ in range(8):
         train(timed, tmp_path / "timed", resume=True)
