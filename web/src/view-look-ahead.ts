@@ -104,14 +104,12 @@ const groupsOf = (columns: Column[]): [string, number][] =>
   ]);
 
 /** Whether the drafts changed the move, and whether another one was drawn. */
-function changeView({ look_ahead, move, san }: Thought): TemplateResult | typeof nothing {
-  const rows = look_ahead?.candidates ?? [];
-  if (!rows.length) return nothing;
-  const likeliest = (share: (row: RootCandidate) => number): RootCandidate =>
-    rows.reduce((best, row) => (share(row) > share(best) ? row : best));
-  const [first, last] = [likeliest((row) => row.prior), likeliest((row) => row.probability ?? 0)];
+function changeView({ look_ahead, candidates, move, san }: Thought): TemplateResult | typeof nothing {
+  const [first] = [...(look_ahead?.candidates ?? [])].sort((one, other) => other.prior - one.prior);
+  const [last] = candidates; // of all moves, also of those that were not drafted
+  if (!first || !last) return nothing;
   return html`<p class="change">
-    ${first === last
+    ${first.uci === last.uci
       ? html`The first look and the drafts agree on <b>${first.san}</b>.`
       : html`At the first look <b>${first.san}</b>; after the drafts <b>${last.san}</b>.`}
     ${last.uci === move ? nothing : html`Its strength drew <b>${san}</b>.`}

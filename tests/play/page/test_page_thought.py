@@ -207,11 +207,18 @@ def test_drafted_moves(visit: Any) -> None:
             [drafted("c7c5", "c5", 0.5, 0.6), drafted("e7e5", "e5", 0.3, 0.2)],
             "The first look and the drafts agree on c5. Its strength drew e5.",
         ),
+        (
+            [drafted("e7e5", "e5", 0.5, 0.1), drafted("c7c5", "c5", 0.3, 0.1)],
+            "At the first look e5; after the drafts h6. Its strength drew e5.",
+        ),
     ],
 )
 def test_what_drafts_changed_in_words(visit: Any, rows: list[dict[str, Any]], words: str) -> None:
     report = {"by": "drafts", "candidates": rows}
-    visit.change("think", lambda thought: thought | {"look_ahead": report, "film": []})
+    after = [{name: row[name] for name in ("uci", "san", "probability")} for row in rows]
+    after += [{"uci": "h7h6", "san": "h6", "probability": 0.15}]  # was not drafted
+    after.sort(key=lambda one: -one["probability"])
+    visit.change("think", lambda thought: thought | {"look_ahead": report, "candidates": after, "film": []})
     page = visit.open()
     visit.type("e4", 2)
     expect(page.locator(".thought-card .change")).to_have_text(words)
