@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import chess
@@ -15,7 +15,7 @@ from diffusearch.agents.base import Agent, Candidate, Decision, Limits, LookAhea
 from diffusearch.inference.imagination import Frame, Imagination, Ply
 from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
-
+from diffusearch.play.rating_scale import ratings
 from diffusearch.play.server import create_app
 from diffusearch.play.thoughts import accepts_draw, squares_of, thought_of
 

@@ -204,14 +204,16 @@ def _hidden(evaluation: Evaluation) -> Floats:
 
 
 def _revised(root: Root, found: DraftReading, row: int) -> dict[chess.Move, float]:
-    """The probabilities of all moves, likeliest first."""
-    rank = {draft.move: at for at, draft in enumerate(root.drafts)}
-    moves = list(root.evaluation.priors)
-    scores = [found.scores[row, rank[move]] if move in rank else found.rest[row] for move in moves]
-    logits: npt.NDArray[np.float64] = np.log(np.maximum(list(root.evaluation.priors.values()), 1e-30))
-    logits = found.scale * (logits + np.array(scores, dtype=np.float64))
+    """The probabilities of all moves, likeliest first.
+
+    Drafted moves share anew what they had together at the first look; the others keep what they had.
+    """
+    shares = dict(root.evaluation.priors)
+    moves = [draft.move for draft in root.drafts]
+    priors: npt.NDArray[np.float64] = np.array([shares[move] for move in moves])
+    logits = found.scale * (np.log(np.maximum(priors, 1e-30)) + found.scores[row, : len(moves)])
     powers = np.exp(logits - logits.max())
-    shares = dict(zip(moves, (powers / powers.sum()).tolist(), strict=True))
+    shares |= zip(moves, (priors.sum() * powers / powers.sum()).tolist(), strict=True)
     return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 

@@ -46,10 +46,10 @@ class DraftArrays(NamedTuple):
 
 
 class DraftReading(NamedTuple):
-    """What the network reads from drafts: move j has the probability softmax(scale x (log prior + score))_j."""
+    """What the network reads from drafts: move k has softmax(scale x (log prior + score))_k among them."""
 
     scores: Floats  # [n, K] of drafted moves
-    rest: Floats  # [n] of all other moves
+    rest: Floats  # [n] of all other moves, in the softmax over all moves that training uses
     scale: float
     wins: Floats  # [n, K] win probability of the root's mover after drafted moves
 

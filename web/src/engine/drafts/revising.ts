@@ -107,14 +107,17 @@ const asRead = ({ evaluation, drafts }: Root): RootDrafts => ({
   ),
 });
 
-/** The probabilities of all moves, likeliest first. */
-function revised({ evaluation: { priors }, drafts }: Root, { scores, rest, scale }: DraftReading): Map<string, number> {
-  const scoreOf = new Map(drafts.map(({ move }, at) => [move, scores[at]!]));
-  const logits = [...priors].map(
-    ([move, prior]) => scale * (Math.log(Math.max(prior, 1e-30)) + (scoreOf.get(move) ?? rest)),
-  );
-  const shares = softmax(logits);
-  return new Map([...priors.keys()].map((move, at): [string, number] => [move, shares[at]!]).sort(([, a], [, b]) => b - a));
+/**
+ * The probabilities of all moves, likeliest first. Drafted moves share anew what they had together at the first look;
+ * the others keep what they had.
+ */
+function revised({ evaluation: { priors }, drafts }: Root, { scores, scale }: DraftReading): Map<string, number> {
+  const own = drafts.map(({ move }) => priors.get(move)!);
+  const shares = softmax(own.map((prior, at) => scale * (Math.log(Math.max(prior, 1e-30)) + scores[at]!)));
+  const mass = own.reduce((sum, prior) => sum + prior, 0);
+  const after = new Map(priors);
+  drafts.forEach(({ move }, at) => after.set(move, mass * shares[at]!));
+  return new Map([...after].sort(([, a], [, b]) => b - a));
 }
 
 function imaginedOf(root: Root): Imagined {
