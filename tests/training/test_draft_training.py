@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -102,41 +103,28 @@ def test_only_the_reader_learns(recipe: Callable[..., Recipe], base: Path, tmp_p
 
 @pytest.mark.slow
 def test_the_reader_learns_what_the_squares_say(recipe: Callable[..., Recipe], tmp_path: Path) -> None:
-    lines: list[str] = []
-    train(recipe(steps=150, soft=0.5), tmp_path / "run", report=lines.append)
-    rows = (tmp_path / "run" / "log.csv").read_text()
-    assert "first look" in rows
-    training = train(recipe(steps=150, soft=0.5), tmp_path / "run", resume=True)
+    training = train(recipe(steps=150, soft=0.5), tmp_path / "run")
+    assert "first look" in (tmp_path / "run" / "log.csv").read_text()
     assert training.best is not None
     assert training.best > 0.9  # the first look has about half
 
 
 def test_a_resumed_run_is_the_same(recipe: Callable[..., Recipe], tmp_path: Path) -> None:
-    train(recipe(steps=20), tmp_path / "whole")
     short = recipe(steps=20)
-    training = train(short, tmp_path / "other")
-    (tmp_path / "parts").mkdir()
-    whole = load_tensors(tmp_path / "whole" / "weights.safetensors")[0]
-    assert all(
-        torch.equal(tensor, whole[name])
-        for name, tensor in load_tensors(training.out / "weights.safetensors")[0].items()
-    )
-    half = DraftTraining(short, tmp_path / "parts", training.mixture.sources, training.world)
+    whole = train(short, tmp_path / "whole")
+    half = DraftTraining(short, tmp_path / "parts", whole.mixture.sources, whole.world)
+    half.out.mkdir()
     half.start_from(Path(short.start))
     for _ in range(10):
         half.take_step()
     half.save()
-    (tmp_path / "parts" / "recipe.toml").write_text(recipe_text(short))
-    train(short, tmp_path / "parts", resume=True)
-    assert all(
-        torch.equal(tensor, whole[name])
-        for name, tensor in load_tensors(tmp_path / "parts" / "weights.safetensors")[0].items()
-    )
+    (half.out / "recipe.toml").write_text(recipe_text(short))
+    train(short, half.out, resume=True)
+    one, other = (load_tensors(folder / "weights.safetensors")[0] for folder in (whole.out, half.out))
+    assert all(torch.equal(other[name], tensor) for name, tensor in one.items())
 
 
-def test_drafts_of_other_weights_are_refused(
-    recipe: Callable[..., Recipe], drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_drafts_of_other_weights_are_refused(recipe: Callable[..., Recipe], drafts: Path, tmp_path: Path) -> None:
     facts = drafts / draft_records.FACTS
     kept = facts.read_text()
     try:
@@ -148,8 +136,6 @@ def test_drafts_of_other_weights_are_refused(
 
 
 def test_a_model_without_a_reader_is_refused(recipe: Callable[..., Recipe], tmp_path: Path) -> None:
-    from dataclasses import replace
-
     one = recipe()
     with pytest.raises(UserError, match=r"set model\.draft_reader = true"):
         train(replace(one, model=replace(one.model, draft_reader=False)), tmp_path / "run")
