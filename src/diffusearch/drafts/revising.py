@@ -64,10 +64,9 @@ class Root:
     calls: int = 1  # of the network: one for the first look
 
     @property
-    def leader(self) -> Draft | None:
-        """The draft of the likeliest move; None where that move was not drafted."""
-        best = max(self.revised, key=self.revised.__getitem__)
-        return next((draft for draft in self.drafts if draft.move == best), None)
+    def leader(self) -> Draft:
+        """The draft of the likeliest move; a move that was not drafted is never likelier."""
+        return max(self.drafts, key=lambda draft: self.revised[draft.move])
 
 
 class Reviser:
@@ -126,12 +125,11 @@ class Reviser:
         self._read(roots)
         going = roots
         for _ in range(effort.rounds):
-            going = [root for root in going if (leader := root.leader) is not None and not leader.has_second]
+            going = [root for root in going if not root.leader.has_second]
             if not going:
                 break
-            leaders = [leader for root in going if (leader := root.leader) is not None]
             before = self.drafter.calls
-            self.drafter.second_lines(leaders, effort.depth)
+            self.drafter.second_lines([root.leader for root in going], effort.depth)
             for root in going:
                 root.calls += self.drafter.calls - before
             self._read(going)
@@ -151,17 +149,17 @@ def imaginer(run: Run, decoding: Decoding) -> Run | Reviser:
 
 
 def _imagination(root: Root) -> Imagination:
-    move = max(root.revised, key=root.revised.__getitem__)
+    move = root.leader.move
     drafted = tuple(_drafted(root, at) for at in range(len(root.drafts)))
-    own = next((one for one in drafted if one.move == move.uci()), None)
+    own = drafted[root.drafts.index(root.leader)]
     nodes = [node for draft in root.drafts for node in draft.nodes if node is not None]
     return Imagination(
         root=root.board.fen(),
         move=move.uci(),
         probabilities={one.uci(): share for one, share in root.revised.items()},
-        line=own.lines[0] if own is not None else (ply_of(root.board, move.uci(), None, None, None),),
+        line=own.lines[0],
         log_probability=math.log(max(root.revised[move], 1e-300)),
-        value=own.revised if own is not None else root.evaluation.value,
+        value=own.revised,
         legal_mass=root.evaluation.legal_mass,
         raw_legal=root.evaluation.raw_legal,
         steps=root.calls,

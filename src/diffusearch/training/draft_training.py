@@ -125,8 +125,7 @@ class DraftTraining(Training):
                 arrays = records.take(np.arange(start, min(start + _PIECE, count)))
                 _, losses = self.loss(arrays)
                 target = arrays["target"]
-                logits, _ = self.read(arrays)
-                sums["accuracy"] += float((logits.argmax(-1).cpu().numpy() == target).sum())
+                sums["accuracy"] += losses.action_hits * float((target >= 0).sum())
                 sums["first look"] += float((target == 0).sum())
                 sums["action loss"] += losses.by_type["action"] * len(target)
         figures = {name: total / count for name, total in sums.items()}
