@@ -45,9 +45,13 @@ def variable_weights(batch: Batch, layout: Layout, config: LossConfig) -> Tensor
 def soft_shares(batch: Batch, temperature: float) -> Tensor:
     """The shares [batch, K] of the scored moves in the target, by their win probability against the best; a row sums
     to 1, or to 0 where no move is scored."""
-    scored = batch.scored_moves != moves.NONE
-    best = batch.scored_wins.masked_fill(~scored, 0.0).amax(1, keepdim=True)
-    powers = ((batch.scored_wins - best) / temperature).exp() * scored
+    return win_shares(batch.scored_wins, batch.scored_moves != moves.NONE, temperature)
+
+
+def win_shares(wins: Tensor, scored: Tensor, temperature: float) -> Tensor:
+    """Shares [batch, K] of scored moves [batch, K] by their win probabilities; what is not scored may be NaN."""
+    known = wins.masked_fill(~scored, 0.0)
+    powers = ((known - known.amax(1, keepdim=True)) / temperature).exp() * scored
     return powers / powers.sum(1, keepdim=True).clamp(min=1e-30)
 
 

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from diffusearch.data.draft_records import NO_MOVE, DraftRecords
-from diffusearch.diffusion.loss import Losses
+from diffusearch.diffusion.loss import Losses, win_shares
 from diffusearch.errors import UserError
 from diffusearch.model.heads.drafts import Drafts, Reading
 from diffusearch.tokens.drafts import LINES
@@ -90,9 +90,7 @@ class DraftTraining(Training):
         wins = torch.from_numpy(arrays["wins"]).to(logits.device)
         scored = ~wins.isnan()
         if config.soft:
-            best = wins.nan_to_num(0.0).amax(1, keepdim=True)
-            powers = ((wins.nan_to_num(0.0) - best) / config.soft_temperature).exp() * scored
-            shares = powers / powers.sum(1, keepdim=True).clamp(min=1e-30)
+            shares = win_shares(wins, scored, config.soft_temperature)
             move = torch.where(scored.any(1), (1.0 - config.soft) * move - config.soft * (shares * log_p).sum(1), move)
         drafted = torch.from_numpy(arrays["exists"][..., 0]).to(logits.device)
         valued = drafted & scored[:, : drafted.shape[1]]
