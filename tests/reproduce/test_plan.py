@@ -167,3 +167,11 @@ def test_the_verb_prints_the_plan_and_writes_nothing(base: Path, tmp_path: Path)
     assert "12 rows" in done.output
     assert "1 runs below" in done.output
     assert not (tmp_path / "out").exists()
+
+
+def test_help_of_an_exhibit_tells_its_rows_and_cost() -> None:
+    told = CliRunner().invoke(app, ["reproduce", "training", "--help"]).output
+    assert told.startswith("training: Training methods (Table 5)")
+    assert "Gaussian: diffusearch:{gaussian}" in told
+    assert "7 runs at 10k games: at most" in told
+    assert "Table 5" not in CliRunner().invoke(app, ["reproduce", "--help"]).output

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from diffusearch.cli.measuring import Limit
 from diffusearch.errors import UserError
@@ -17,7 +18,24 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the program."""
-    app.command()(reproduce)
+    app.command(cls=_NamedHelp)(reproduce)
+
+
+class _NamedHelp(TyperCommand):
+    """`reproduce NAME --help` tells what the exhibit contains and costs, before the options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta["words"] = tuple(args)  # --help is handled before the name is parsed
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from diffusearch.reproduce.catalogue import EXHIBITS
+
+        if name := next((word for word in ctx.meta.get("words", ()) if word in EXHIBITS), None):
+            from diffusearch.reproduce.budget import exhibit_help
+
+            print("\n".join(exhibit_help(name)))
+        super().format_help(ctx, formatter)
 
 
 def reproduce(
@@ -69,7 +87,7 @@ def reproduce(
     if name == "list":
         for one in EXHIBITS.values():
             print(f"{one.name:<16}{one.place:<36}{one.title}")
-        print("`diffusearch reproduce NAME --plan` tells what one contains and costs; `all` makes every one.")
+        print("`diffusearch reproduce NAME --help` tells what one contains and costs; `all` makes every one.")
         return
     chosen = scale_named(scale)
     setting = Setting(

@@ -9,12 +9,13 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import chess
 
 from diffusearch.reproduce import match
-from diffusearch.reproduce.catalogue import exhibits_of
-from diffusearch.reproduce.cost import Speed, cost_of, operations, speed_of
+from diffusearch.reproduce.catalogue import exhibit, exhibits_of
+from diffusearch.reproduce.cost import Speed, content_lines, cost_of, operations, speed_of
 from diffusearch.reproduce.jobs import MeasureJob, measure_jobs, ordered_runs
 from diffusearch.reproduce.labels import LabelSet, complete, label_run
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
@@ -180,6 +181,19 @@ def paper_plan(setting: Setting) -> list[str]:
         f"labels: {_label_core_hours(setting.scale):,.0f} core-hours of Stockfish with 0.05 s for each legal move"
     )
     return lines
+
+
+def exhibit_help(name: str) -> list[str]:
+    """What one exhibit contains, and what its runs cost at the paper's size: for `reproduce NAME --help`."""
+    setting = Setting(runs=Path("runs/paper"), out=Path("runs/reproduce") / name)
+    one = exhibit(name, setting.scale)
+    packaged = [run for run in one.runs if run.packaged]
+    hours = sum(_gpu_hours(run, setting) for run in one.runs if not run.packaged)
+    cost = [f"{len(packaged)} runs are in the package"] if packaged else []
+    if len(packaged) < len(one.runs):
+        many = len(one.runs) - len(packaged)
+        cost.append(f"{many} runs at {setting.scale.words} games: at most {hours:,.0f} GPU-hours of a V100 to train")
+    return [*content_lines(one, setting), *cost, f"`diffusearch reproduce {name} --plan` measures the cost here."]
 
 
 def _gpu_hours(run: PlannedRun, setting: Setting) -> float:

@@ -44,12 +44,7 @@ class Cost:
 
 def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list[str]:
     """The plan for people; `seconds` is the calibration time of each kind of model."""
-    lines = [f"{exhibit.name}: {exhibit.title} ({exhibit.place})"]
-    if exhibit.remark:
-        lines.append(exhibit.remark)
-    lines += [f"measures {', '.join(exhibit.metrics)}; {len(exhibit.rows)} rows:"]
-    lines += [f"  {setting.shown(row.label)}: {row.agent}" for row in exhibit.rows]
-    lines += [f"{len(exhibit.runs)} runs below {setting.runs}:"]
+    lines = [*content_lines(exhibit, setting), f"{len(exhibit.runs)} runs below {setting.runs}:"]
     rates: dict[tuple[object, ...], Speed] = {}
     total, guessed = 0.0, False
     for run in exhibit.runs:
@@ -75,6 +70,17 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list
     if guessed:
         lines.append("Some labelled sets do not exist yet: their records are taken to be as many as in the paper.")
     return lines
+
+
+def content_lines(exhibit: Exhibit, setting: Setting) -> list[str]:
+    """What an exhibit contains: its place in the paper, metrics and rows."""
+    remark = [exhibit.remark] if exhibit.remark else []
+    return [
+        f"{exhibit.name}: {exhibit.title} ({exhibit.place})",
+        *remark,
+        f"measures {', '.join(exhibit.metrics)}; {len(exhibit.rows)} rows:",
+        *(f"  {setting.shown(row.label)}: {row.agent}" for row in exhibit.rows),
+    ]
 
 
 def cost_of(run: PlannedRun, recipe: Recipe, rate: float, setting: Setting) -> Cost:
