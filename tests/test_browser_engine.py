@@ -39,6 +39,10 @@ def test_the_settings_are_those_of_python(tool: types.ModuleType) -> None:
     assert tool.SETTINGS.read_text(encoding="utf-8") == now, "run `python tools/browser_engine.py`"
 
 
+def test_the_endings_are_those_of_python(tool: types.ModuleType) -> None:
+    assert tool.ENDINGS.read_text(encoding="utf-8") == tool.endings(), "run `python tools/browser_engine.py`"
+
+
 def test_the_golden_vectors_are_positions_of_their_games(tool: types.ModuleType) -> None:
     assert tool.GOLDEN.stat().st_size < 300_000
     found = json.loads(gzip.decompress(tool.GOLDEN.read_bytes()))

@@ -1,6 +1,7 @@
 """What the browser's engine takes from Python: the list of its agents with their settings, and golden vectors.
 
-python tools/browser_engine.py            # web/src/engine/settings.json, after a change of agents, search or decoding
+python tools/browser_engine.py            # web/src/engine/settings.json and web/tests/endings.json, after a change of
+                                          # agents, search, decoding or the rules for won endings
 python tools/browser_engine.py --golden   # web/tests/golden.json.gz too, after new weights: some minutes
 
 The golden vectors are 500 positions of games that the packaged network plays against itself, with random moves in
@@ -15,6 +16,7 @@ import argparse
 import gzip
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,10 +25,13 @@ import chess
 
 from diffusearch.agents.base import Agent, Limits
 from diffusearch.agents.build import agent
+from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.run import Run
 from diffusearch.play.opponents import PACKAGED, Level
+from diffusearch.search.evaluator import Allowed
 from diffusearch.search.minimax.backup import BACKUPS
 from diffusearch.search.minimax.planner import Minimax
 from diffusearch.tokens.states import board_row
@@ -35,11 +40,14 @@ from diffusearch.weights import packaged
 WEB = Path(__file__).parents[1] / "web"
 SETTINGS = WEB / "src" / "engine" / "settings.json"
 GOLDEN = WEB / "tests" / "golden.json.gz"
+ENDINGS = WEB / "tests" / "endings.json"
 
 OFFERED = (DEFAULT_AGENT, "diffusearch", "denoising", "greedy-material", "random")  # one network serves them all
 POSITIONS, GAMES, LONGEST = 500, 40, 160
 RECORDS = 40  # positions with a whole denoised record
 RANDOM_MOVES = 0.2  # share of moves that no network chose
+WON = ("KQk", "KRk", "KBBk", "KPk", "KQPk", "KQkr", "KRRk", "KPPkp")  # men of the side to move, then the other's
+EACH = 12  # positions of each
 
 
 def level(one: Level) -> dict[str, Any]:
@@ -134,6 +142,38 @@ def golden(searcher: Agent, drafter: Agent, run: Run, lots: random.Random) -> di
     return made_with | {"games": written_games, "positions": positions}
 
 
+class Ahead:
+    """An evaluator for which the side to move is always ahead."""
+
+    def evaluate(
+        self, boards: Sequence[chess.Board], legal: Allowed | None = None, *, priors: bool = True
+    ) -> list[Evaluation]:
+        return [Evaluation({}, 0.9) for _ in boards]
+
+
+def endings() -> str:
+    """Random won endings with the root moves that are left of them, for either side; a text of JSON."""
+    lots, found = random.Random(0), []
+    for men in WON:
+        for number in range(EACH):
+            board = ending(men, lots)
+            if number % 2:
+                board = board.mirror()
+            (moves,) = root_moves([board], Limits(), Ahead())
+            found.append({"fen": board.fen(), "moves": " ".join(sorted(move.uci() for move in moves))})
+    return written({"positions": found})
+
+
+def ending(men: str, lots: random.Random) -> chess.Board:
+    """A random valid position of these men with White to move and not over."""
+    while True:
+        board = chess.Board(None)
+        for man, square in zip(men, lots.sample(chess.SQUARES, len(men)), strict=True):
+            board.set_piece_at(square, chess.Piece.from_symbol(man))
+        if board.is_valid() and not board.is_game_over():
+            return board
+
+
 def vector(
     searcher: Agent, drafter: Agent, run: Run, board: chess.Board, game: int, lots: random.Random, *, whole: bool
 ) -> Any:
@@ -182,6 +222,7 @@ def main() -> None:
     arguments = parser.parse_args()
     run, searcher = Run.load(packaged("diffusearch")), agent(DEFAULT_AGENT)
     SETTINGS.write_text(written(settings(searcher, run)), encoding="utf-8")
+    ENDINGS.write_text(endings(), encoding="utf-8")
     if arguments.golden:
         text = json.dumps(golden(searcher, agent("diffusearch"), run, random.Random(17)), separators=(",", ":"))
         GOLDEN.parent.mkdir(exist_ok=True)

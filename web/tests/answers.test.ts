@@ -76,7 +76,7 @@ describe("thoughts", () => {
     expect(thought.film.at(-1)!.confidence![0]).toHaveLength(64);
   });
   it("of drafts name the drafted moves with their probabilities before and after", async () => {
-    const board = positionOf("4k3/2p5/3p4/8/8/3Q4/8/4K3 w - - 0 1");
+    const board = positionOf("4k3/p1p5/3p4/8/8/3Q4/PP6/4K3 w - - 0 1");
     const [decision] = await imagining(new Run(new Mock()), SETTINGS.imagining, 100, null).decide([board]);
     const thought = thoughtOf("diffusearch", board, decision!, false);
     const { by, candidates } = thought.look_ahead!;

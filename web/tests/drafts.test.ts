@@ -11,7 +11,7 @@ import { Mock, played } from "./mock";
 
 const { decoding } = SETTINGS.imagining;
 const whole = { drafts: 6, depth: 3, rounds: 3 };
-const protectedPawn = positionOf("4k3/2p5/3p4/8/8/3Q4/8/4K3 w - - 0 1");
+const protectedPawn = positionOf("4k3/p1p5/3p4/8/8/3Q4/PP6/4K3 w - - 0 1");
 
 describe("the effort", () => {
   it.each([

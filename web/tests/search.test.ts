@@ -45,7 +45,7 @@ describe("minimax", () => {
   });
 
   it("does not take a protected pawn with the queen", async () => {
-    const board = positionOf("4k3/2p5/3p4/8/8/3Q4/8/4K3 w - - 0 1");
+    const board = positionOf("4k3/p1p5/3p4/8/8/3Q4/PP6/4K3 w - - 0 1");
     const [look] = await minimax(new Run(new Mock()), [board], null, { ...settings, widths: [] });
     expect(look!.moves[0]!.move).toBe("d3d6");
     const [plan] = await minimax(new Run(new Mock()), [board], null, settings);

@@ -47,10 +47,11 @@ def faces_bare_king(board: chess.Board) -> bool:
 
 
 def progressing(board: chess.Board, moves: Sequence[chess.Move]) -> list[chess.Move]:
-    """A move that mates; else those that make most progress and neither draw, repeat nor lose a piece.
+    """The moves that mate; else those that make most progress and neither draw, repeat nor lose a piece.
 
     Empty where there is no such move.
     """
+    mates: list[chess.Move] = []
     found: dict[chess.Move, float] = {}
     judge = _after_reply if _heavy(board, board.turn) else _after_next_move
     for move in moves:
@@ -60,11 +61,11 @@ def progressing(board: chess.Board, moves: Sequence[chess.Move]) -> list[chess.M
         worth = judge(board) if end is None and not repeats and _safe(board) else None
         board.pop()
         if end is Outcome.MATED:
-            return [move]
-        if worth is not None:
+            mates.append(move)
+        elif worth is not None:
             found[move] = worth
     least = min(found.values(), default=0.0)
-    return [move for move, worth in found.items() if worth <= least + 1e-9]
+    return mates or [move for move, worth in found.items() if worth <= least + 1e-9]
 
 
 def _heavy(board: chess.Board, color: chess.Color) -> bool:
