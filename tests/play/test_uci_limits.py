@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 import chess
 import pytest
 from uci_talk import GatedAgent, Talk
 
 from diffusearch.agents.base import Candidate, Decision, Limits, LookAhead
+from diffusearch.agents.searching import SearchAgent
+from diffusearch.inference.evaluation import Evaluation
 from diffusearch.play.scoring import filled, scored
+from diffusearch.search.dynamics import Rules
+from diffusearch.search.evaluator import Allowed
+from diffusearch.search.handmade import Handmade
+from diffusearch.search.minimax.planner import Minimax
 from diffusearch.tokens.values import centipawns
 
 # a thread that dies of an exception is a failure, not a remark
@@ -122,6 +130,44 @@ def test_only_where_time_was_short_a_look_makes_batches_worth_another_try(
     talk.until("bestmove", 3)
     assert relaxed == [1]
     assert [limits.steps for limits in wide.asked[glances:]] == [1, 1, 1]
+    assert talk.engine.close()
+
+
+class Counting(Handmade):
+    """Counts the positions that it is asked about."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def evaluate(
+        self, boards: Sequence[chess.Board], legal: Allowed | None = None, *, priors: bool = True
+    ) -> list[Evaluation]:
+        self.asked.append(len(boards))
+        return super().evaluate(boards, legal, priors=priors)
+
+
+@pytest.mark.parametrize(
+    ("limit", "positions", "calls"),
+    [
+        # The look, the tree of 5 calls, then what 6x3x2x2x1 has more in 5 calls: 205 positions, 45 are there, and 16
+        # leaves are looked at again for their moves.
+        ("nodes 222", [1, 45, 176], 11),
+        ("nodes 221", [1, 45], 6),
+        ("nodes 800", [1, 45, 176, 316, 260], 21),
+        ("depth 5", [1, 45, 176], 11),
+        ("depth 4", [1, 45], 6),
+    ],
+)
+def test_a_wider_search_goes_on_with_the_tree_before(limit: str, positions: list[int], calls: int) -> None:
+    net = Counting()
+    talk = Talk(SearchAgent(Minimax(net, Rules())))
+    talk.ready()
+    net.asked.clear()
+    talk.send(f"go {limit}")
+    talk.until("bestmove")
+    assert (sum(net.asked), len(net.asked)) == (sum(positions), calls)
+    told = [int(line.split(" nodes ")[1].split()[0]) for line in talk.starting("info depth")]
+    assert told == list(accumulate(positions))
     assert talk.engine.close()
 
 

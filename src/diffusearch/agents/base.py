@@ -26,6 +26,7 @@ class Limits:
     seconds: float | None = None  # wall time
     line: bool = True  # whether the line after the move is wanted; an agent may save what only serves the line
     moves: tuple[chess.Move, ...] = ()  # only these root moves may be played; empty = all legal ones
+    resume: bool = False  # go on with the last decision of the same position, where `Agent.further` says so
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,10 @@ class Agent(ABC):
     def work(self, steps: int) -> int:
         """How many evaluations a decision with `steps` network calls needs."""
         return steps
+
+    def further(self, limits: Limits) -> int:
+        """Evaluations, at most, that `limits.resume` takes after the last decision; 0 where the agent cannot go on."""
+        return 0
 
     def new_game(self) -> None:  # noqa: B027 (most agents keep nothing)
         """Forget what is kept between moves (a search tree, an engine's hash)."""

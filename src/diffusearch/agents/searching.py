@@ -72,6 +72,9 @@ class SearchAgent(Agent):
     def work(self, steps: int) -> int:
         return self.planner.work(steps)
 
+    def further(self, limits: Limits) -> int:
+        return self.planner.further(limits.depth)
+
     def new_game(self) -> None:
         self.planner.new_game()
 
@@ -119,4 +122,4 @@ class SearchAgent(Agent):
 
 
 def _budget(limits: Limits) -> Budget:
-    return Budget(limits.steps, limits.nodes, limits.depth, limits.seconds, limits.line)
+    return Budget(limits.steps, limits.nodes, limits.depth, limits.seconds, limits.line, limits.resume)

@@ -35,7 +35,6 @@ Build = Callable[[str], Agent]
 _BACKLOG = 100  # jobs that may wait for the worker before the reader waits, too
 _PATIENCE = 10.0  # seconds that `quit` waits for the bestmove of a `go` that is still open
 _MARGIN = 0.8  # of the time till a move is cut off, for agents that end a little after the seconds they were given
-_WIDER = 5  # times the evaluations of a search that the next, wider one may take
 _SLICE = 2.0  # seconds: an endless search is not deepened once a round takes longer, for it cannot be interrupted
 
 
@@ -256,27 +255,25 @@ class ThinkingEngine:
         if seconds is not None and evaluations <= calls:
             self._speed.relax_batches()
         if self._one_search and full == steps == self._own_steps and strength.dial == FULL:
-            self._widen(agent, pending, board, calls, evaluations)
+            self._widen(agent, pending, board, calls)
 
-    def _widen(self, agent: Agent, pending: PendingGo, board: chess.Board, calls: int, evaluations: int) -> None:
-        """Wider searches while nodes and time allow: each may take so many times the evaluations of the last."""
+    def _widen(self, agent: Agent, pending: PendingGo, board: chess.Board, calls: int) -> None:
+        """Wider searches while nodes and time allow, or one to reach a depth; each goes on with the tree before."""
         go, lines = pending.go, self.options.number("MultiPV")
-        while go.infinite or go.nodes is not None or self._time_left(pending) is not None:
-            wanted = _WIDER * evaluations
-            if go.nodes is not None:
-                wanted = min(wanted, go.nodes - pending.evaluations - lines)
+        deeper = go.depth is not None and go.depth > agent.horizon
+        limits = Limits(depth=go.depth, moves=pending.moves, resume=True)
+        while deeper or go.infinite or go.nodes is not None or self._time_left(pending) is not None:
+            more, deeper = agent.further(limits), False
+            scores = lines if lines > 1 or pending.moves else 0
+            dear = go.nodes is not None and more + scores > go.nodes - pending.evaluations
             left = self._time_left(pending)
             # Under `movetime` an overrun costs nothing: at its end the best decision so far is played.
             cost = self._speed.expected if go.movetime is not None else self._speed.careful
-            late = left is not None and (cost(calls + 2, wanted) or 0.0) > left[0]
-            if pending.answered.is_set() or pending.stopped or late or wanted <= evaluations:
+            late = left is not None and (cost(calls + 2, more) or 0.0) > left[0]
+            if pending.answered.is_set() or pending.stopped or late or dear or more == 0:
                 return
-            limits = Limits(nodes=wanted, depth=go.depth, moves=pending.moves)
-            spent, calls, more = self._stage(agent, pending, board, limits, lines)
-            self._speed.measured(spent, calls, more)
-            if more <= evaluations:  # nothing wider is known
-                return
-            evaluations = more
+            spent, calls, evaluations = self._stage(agent, pending, board, limits, lines)
+            self._speed.measured(spent, calls, evaluations)
 
     def _search(self, agent: Agent, pending: PendingGo, board: chess.Board) -> None:
         """The full decision of an agent that spends seconds and nodes; without an end, one with ever more nodes."""

@@ -21,6 +21,7 @@ class Budget:
     depth: int | None = None  # plies
     seconds: float | None = None  # wall time
     line: bool = True  # whether the variation after the move is wanted (a rollout computes nothing else)
+    resume: bool = False  # in a game: go on with the last plan of the same position (see `further`)
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,13 @@ class Planner(ABC):
     def work(self, calls: int) -> int:
         """How many evaluations a decision with `calls` network calls needs."""
         return calls
+
+    def further(self, depth: int | None) -> int:
+        """Evaluations, at most, of a plan that goes on with the last one of the game; 0: this planner or tree cannot.
+
+        `depth` is the number of plies that the budget allows.
+        """
+        return 0
 
     def new_game(self) -> None:  # noqa: B027 (most planners keep nothing)
         """Forget the game."""

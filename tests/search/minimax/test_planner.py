@@ -203,3 +203,30 @@ def test_more_evaluations_than_the_default_tree_needs_give_a_wider_one(greedy: A
     assert planner.within(Budget(evaluations=10_000, depth=3)) == WIDTHS[:3]
     assert planner.within(Budget(evaluations=10_000, calls=5)) == WIDTHS
     assert Minimax(greedy(), Rules(), (3, 2)).within(Budget(evaluations=10_000)) == (3, 2)  # as it was asked for
+
+
+def test_a_plan_is_resumed_in_the_same_position_alone(greedy: Any) -> None:
+    net = greedy()
+    planner, board, more = Minimax(net, Imagined(net)), chess.Board(), Budget(resume=True)
+    assert planner.further(None) == 0
+    first = planner.plan_in_game(board, None, Budget())
+    assert (first.calls, first.evaluations) == (9, 89)
+    counts = []
+    for _ in WIDER:
+        counts.append(planner.further(None))
+        plan = planner.plan_in_game(board, None, more)
+        assert plan.evaluations == counts[-1]
+    assert counts == [336, 632, 520]
+    (anew,) = planner.plan([board], None, Budget(evaluations=10_000))
+    assert plan.moves == anew.moves
+    assert planner.further(None) == planner.plan_in_game(board, None, more).evaluations == 0
+    e4, d4 = chess.Move.from_uci("e2e4"), chess.Move.from_uci("d2d4")
+    assert planner.plan_in_game(board, [[e4, d4]], more).evaluations == 45  # other root moves: two first moves anew
+    board.push(e4)
+    assert planner.plan_in_game(board, None, more).evaluations == 89
+    assert planner.further(4) == 0  # all wider ones are deeper
+    planner.new_game()
+    assert planner.further(None) == 0
+    own = Minimax(net, Imagined(net), (3, 2))
+    own.plan_in_game(board, None, Budget())
+    assert own.further(None) == 0

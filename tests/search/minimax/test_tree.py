@@ -12,7 +12,7 @@ import pytest
 from diffusearch.search.dynamics import Dynamics, Imagined, Rules
 from diffusearch.search.evaluator import DOUBT
 from diffusearch.search.minimax.backup import half_max
-from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, grow
+from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, further, grow, grow_on, holds
 
 TRAP = "3r2k1/5ppp/8/3p4/8/8/3Q1PPP/6K1 w - - 0 1"
 SHUFFLE = "g1h1 g8h8 h1g1 h8g8 "
@@ -151,3 +151,45 @@ def test_a_tree_that_ends_early_costs_what_was_asked(greedy: Any) -> None:
     assert blind.predicted == [8]
     assert (root.calls, root.evaluations) == (2, 9)
     assert set(root.children.values()) == {None}
+
+
+def shape(node: MinimaxNode | None) -> Any:
+    """A tree to compare, without how often the network looked."""
+    if node is None:
+        return None
+    below = [(move, shape(child)) for move, child in node.children.items()]
+    return node.board.fen(), node.odds, node.over, node.priors, node.predicted, below
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_tree_that_is_grown_on_equals_one_grown_at_once(mirrored: bool, greedy: Any) -> None:
+    board, few = position(TRAP, mirrored), position("8/5K1k/8/6Q1/8/8/8/8 b - - 0 1", mirrored)
+    blind = ["d2d7", turned("d2d7")]
+    for net in (greedy(blind=blind), greedy()):
+        for dynamics in worlds(net):
+            roots = grow(net, dynamics, [board, few], None, (4, 2, 2, 1))
+            for widths in ((6, 3, 2, 2, 1), (8, 4, 3, 2, 1)):
+                grow_on(net, dynamics, roots, None, widths)
+                assert [shape(root) for root in roots] == [
+                    shape(root) for root in grow(net, dynamics, [board, few], None, widths)
+                ]
+
+
+def test_growing_on_computes_only_what_is_new(greedy: Any) -> None:
+    for net in (greedy(), greedy()):
+        for dynamics, predicted in zip(worlds(net), (True, False), strict=True):
+            root = grown(net, dynamics, chess.Board(), (4, 2, 2, 1))
+            kept: Widths = (4, 2, 2, 1)
+            for widths in ((6, 3, 2, 2, 1), (8, 4, 3, 2, 1), (8, 4, 3, 2, 1)):
+                net.asked.clear()
+                net.predicted.clear()
+                before = root.evaluations
+                made = grow_on(net, dynamics, [root], None, widths)
+                assert made == len(net.asked) + len(net.predicted)
+                spent = sum(count for count, _ in net.asked) + sum(net.predicted)
+                assert spent == root.evaluations - before == further(kept, widths, predicted=predicted)
+                kept = widths
+    assert further((4, 2, 2, 1), (6, 3, 2, 2, 1)) == 336
+    assert holds((4, 2), (4,))
+    assert not holds((4,), (4, 2))
+    assert not holds((4, 1), (4, 2))

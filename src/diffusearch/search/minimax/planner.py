@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import chess
 import numpy as np
@@ -10,15 +11,28 @@ import numpy as np
 from diffusearch.search.dynamics import Dynamics, Imagined
 from diffusearch.search.evaluator import Allowed, Evaluator, probability
 from diffusearch.search.minimax.backup import Backup, line_mean, scores
-from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, grow
+from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, further, grow, grow_on, holds
 from diffusearch.search.minimax.variation import principal_variation
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
 
 WIDTHS: Widths = (4, 2, 2, 1)
 VALUE_WEIGHT = 12.0
 # Wider trees for the default one, where a budget of evaluations alone allows more than it: each is better than the one
-# before on validation positions (docs/LOG.md).
+# before on validation positions (docs/LOG.md), and has all positions of it.
 WIDER: tuple[Widths, ...] = ((6, 3, 2, 2, 1), (8, 4, 3, 2, 1), (12, 4, 3, 2, 1))
+
+
+@dataclass
+class _Kept:
+    """The last tree of a game."""
+
+    root: MinimaxNode
+    legal: list[chess.Move] | None
+    widths: Widths
+
+    def is_of(self, board: chess.Board, legal: Allowed | None) -> bool:
+        own = self.root.board
+        return own == board and own.move_stack == board.move_stack and self.legal == _first(legal)
 
 
 class Minimax(Planner):
@@ -34,6 +48,7 @@ class Minimax(Planner):
     ) -> None:
         self.evaluator, self.dynamics = evaluator, dynamics
         self.widths, self.value_weight, self.backup = widths, value_weight, backup
+        self._kept: _Kept | None = None
 
     @property
     def horizon(self) -> int:
@@ -67,6 +82,38 @@ class Minimax(Planner):
             return self._one_look(boards, legal)
         roots = grow(self.evaluator, self.dynamics, boards, legal, widths)
         return [self._plan(root) for root in roots]
+
+    def plan_in_game(self, board: chess.Board, legal: Allowed | None, budget: Budget) -> Plan:
+        """The tree is kept; to resume is to grow it on to the next wider one. Such a plan counts what is new."""
+        kept = self._kept
+        if budget.resume and kept is not None and kept.is_of(board, legal):
+            if wider := self._next(kept.widths, budget.depth):
+                before = kept.root.evaluations
+                made = grow_on(self.evaluator, self.dynamics, [kept.root], legal, wider)
+                kept.widths = wider
+                return replace(self._plan(kept.root), calls=made, evaluations=kept.root.evaluations - before)
+            return replace(self._plan(kept.root), calls=0, evaluations=0)
+        widths = self.within(budget)
+        if not widths:
+            return self._one_look([board], legal)[0]
+        (root,) = grow(self.evaluator, self.dynamics, [board.copy()], legal, widths)  # the caller's may move on
+        self._kept = _Kept(root, _first(legal), widths)
+        return self._plan(root)
+
+    def further(self, depth: int | None) -> int:
+        kept = self._kept
+        wider = self._next(kept.widths, depth) if kept else None
+        return further(kept.widths, wider, predicted=isinstance(self.dynamics, Imagined)) if kept and wider else 0
+
+    def new_game(self) -> None:
+        self._kept = None
+
+    def _next(self, widths: Widths, depth: int | None) -> Widths | None:
+        """The next tree of `WIDER` after these widths."""
+        if self.widths != WIDTHS:
+            return None
+        fitting = (wide for wide in WIDER if depth is None or depth >= len(wide))
+        return next((wide for wide in fitting if wide != widths and holds(wide, widths)), None)
 
     def _one_look(self, boards: Sequence[chess.Board], legal: Allowed | None) -> list[Plan]:
         """No tree: the priors."""
@@ -103,3 +150,7 @@ class Minimax(Planner):
             root.evaluation.legal_mass,
             root.evaluation.raw_legal,
         )
+
+
+def _first(legal: Allowed | None) -> list[chess.Move] | None:
+    return None if legal is None else list(legal[0])

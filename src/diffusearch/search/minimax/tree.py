@@ -2,13 +2,14 @@
 
 All positions of a level, of all roots, are evaluated in one batch, and their successors are made in one batch. At the
 true root the rules say which moves end the game (repetition and fifty moves included, from the game's history); below
-it the dynamics do.
+it the dynamics do. A tree can be grown on to wider or deeper widths: what it has is not computed again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import chess
 
@@ -29,6 +30,7 @@ class MinimaxNode:
     odds: float = 0.0  # the player's log odds of winning: the network's, or the rules' where the game is over
     over: bool = False
     evaluation: Evaluation | None = None  # None at the leaves
+    looks: int = 0  # times that the network evaluated it: 2 where a leaf was grown on
     children: dict[chess.Move, MinimaxNode | None] = field(default_factory=dict)  # None: no valid state was predicted
     predicted: dict[chess.Move, PredictedState] = field(default_factory=dict)  # empty where the rules make the states
 
@@ -39,8 +41,8 @@ class MinimaxNode:
     @property
     def evaluations(self) -> int:
         """Positions that the network evaluated and states that it predicted, from here on."""
-        total = 1 + len(self.predicted)
-        return total + sum(child.evaluations for child in self.children.values() if child and not child.over)
+        total = self.looks + len(self.predicted)
+        return total + sum(child.evaluations for child in self.children.values() if child)
 
     @property
     def calls(self) -> int:
@@ -66,37 +68,73 @@ def evaluations(widths: Widths, *, predicted: bool = True) -> int:
     return total
 
 
+def further(kept: Widths, widths: Widths, *, predicted: bool = True) -> int:
+    """Evaluations, at most, to grow a tree on to widths that hold its own; deeper ones look at its leaves again."""
+    has = evaluations(kept, predicted=predicted)
+    return evaluations(widths, predicted=predicted) - has + (prod(kept) if len(widths) > len(kept) else 0)
+
+
+def holds(widths: Widths, kept: Widths) -> bool:
+    """Whether a tree of these widths has all positions of a tree of the kept ones."""
+    return len(widths) >= len(kept) and all(one >= other for one, other in zip(widths, kept, strict=False))
+
+
 def grow(
     evaluator: Evaluator, dynamics: Dynamics, boards: Sequence[chess.Board], legal: Allowed | None, widths: Widths
 ) -> list[MinimaxNode]:
     """The roots of the trees; `legal` narrows the first moves of each board."""
     roots = [MinimaxNode(board, board.turn) for board in boards]
-    level = roots
+    grow_on(evaluator, dynamics, roots, legal, widths)
+    return roots
+
+
+def grow_on(
+    evaluator: Evaluator, dynamics: Dynamics, roots: list[MinimaxNode], legal: Allowed | None, widths: Widths
+) -> int:
+    """Give trees what these widths have more than they; the number of network calls (none for states by the rules)."""
+    made, level = 0, roots
     for ply, width in enumerate(widths):
-        found = evaluator.evaluate([node.board for node in level], legal if ply == 0 else None)
-        edges: list[tuple[MinimaxNode, chess.Move]] = []
-        for node, evaluation in zip(level, found, strict=True):
-            assert evaluation.value is not None  # the planner refuses evaluators without values
-            node.evaluation, node.odds = evaluation, _players(node, evaluation.value)
-            ranked = sorted(evaluation.priors, key=lambda move: -evaluation.priors[move])
-            edges += [(node, move) for move in ranked[:width]]
-        successors = dynamics.step(
-            [node.board for node, _ in edges], [node.evaluation for node, _ in edges], [move for _, move in edges]
-        )
-        for (node, move), successor in zip(edges, successors, strict=True):
-            if successor.predicted is not None:
-                node.predicted[move] = successor.predicted
-            asked = ply == 0 and successor.predicted is not None  # the rules as dynamics have said it already
-            end = value_after(node.board, move) if asked else None
-            node.children[move] = _successor_node(node, successor) if end is None else _finished(node, move, end)
+        if new := [node for node in level if node.evaluation is None]:
+            made += 1
+            found = evaluator.evaluate([node.board for node in new], legal if ply == 0 else None)
+            for node, evaluation in zip(new, found, strict=True):
+                node.evaluation = evaluation
+                _valued(node, evaluation)
+        edges = [(node, move) for node in level for move in _likeliest(node, width) if move not in node.children]
+        if edges:
+            made += _add_children(dynamics, edges, at_root=ply == 0)
         below = [child for node in level for child in node.children.values()]
         level = [child for child in below if child is not None and not child.over]
-        if not level:
-            return roots
-    for node, evaluation in zip(level, evaluator.evaluate([n.board for n in level], priors=False), strict=True):
-        assert evaluation.value is not None
-        node.odds = _players(node, evaluation.value)
-    return roots
+    if leaves := [node for node in level if not node.looks]:
+        made += 1
+        found = evaluator.evaluate([node.board for node in leaves], priors=False)
+        for node, evaluation in zip(leaves, found, strict=True):
+            _valued(node, evaluation)
+    return made
+
+
+def _likeliest(node: MinimaxNode, width: int) -> list[chess.Move]:
+    return sorted(node.priors, key=lambda move: -node.priors[move])[:width]
+
+
+def _add_children(dynamics: Dynamics, edges: list[tuple[MinimaxNode, chess.Move]], at_root: bool) -> int:
+    """The states after moves; 1 if the network was called for them."""
+    successors = dynamics.step(
+        [node.board for node, _ in edges], [node.evaluation for node, _ in edges], [move for _, move in edges]
+    )
+    for (node, move), successor in zip(edges, successors, strict=True):
+        if successor.predicted is not None:
+            node.predicted[move] = successor.predicted
+        asked = at_root and successor.predicted is not None  # the rules as dynamics have said it already
+        end = value_after(node.board, move) if asked else None
+        node.children[move] = _successor_node(node, successor) if end is None else _finished(node, move, end)
+    return int(any(successor.predicted is not None for successor in successors))
+
+
+def _valued(node: MinimaxNode, evaluation: Evaluation) -> None:
+    assert evaluation.value is not None  # the planner refuses evaluators without values
+    node.odds = _players(node, evaluation.value)
+    node.looks += 1
 
 
 def _successor_node(node: MinimaxNode, successor: Successor) -> MinimaxNode | None:
