@@ -12,6 +12,7 @@ from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
 from diffusearch.evaluation.games import Fixture, GameRules, Played, play_games
 from diffusearch.evaluation.openings import Opening
+from diffusearch.worker_process import begin
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,9 @@ def _here(tasks: Sequence[Task]) -> Iterator[list[Played]]:
         dismiss()
 
 
-def _one_thread() -> None:
-    """One thread a process: more would compete for the same cores."""
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
-
-
 def _in_processes(tasks: Sequence[Task], processes: int) -> Iterator[list[Played]]:
     context = multiprocessing.get_context("spawn")  # torch and engines do not survive a fork
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_one_thread) as pool:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=begin, initargs=(os.getpid(),)) as pool:
         waiting = {pool.submit(play, task) for task in tasks}
         try:
             while waiting:

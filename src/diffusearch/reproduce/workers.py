@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
-import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
 from diffusearch.errors import UserError
+from diffusearch.worker_process import begin
 
 GRACE = 10.0  # seconds that a worker has to end by itself: a second signal would keep it from writing a checkpoint
 
@@ -50,23 +48,9 @@ def _call(job: Job) -> Done:
     return job()
 
 
-def _begin(parent: int) -> None:
-    """One thread a process, and no process without its parent: a killed command leaves nothing behind that works."""
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        time.sleep(GRACE)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
 def _in_processes(take: Take, processes: int) -> Iterator[Done]:
     context = multiprocessing.get_context("spawn")  # torch and engines do not survive a fork
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(os.getpid(),)) as pool:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=begin, initargs=(os.getpid(), GRACE)) as pool:
         running: set[Future[Done]] = set()
         while True:
             while len(running) < processes and (job := take()) is not None:

@@ -1,0 +1,27 @@
+"""What every worker process of a pool does first: one thread, and an end when the main process ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+PAUSE = 1.0  # seconds between two looks at the parent
+
+
+def begin(parent: int, grace: float = 0.0) -> None:
+    """One thread a process, and no process without its parent: a killed command leaves nothing behind that works.
+
+    `parent` is the process id of the main process. After its end a worker has `grace` seconds to end by itself.
+    """
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PAUSE)
+        time.sleep(grace)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()

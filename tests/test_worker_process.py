@@ -1,0 +1,71 @@
+"""Workers of a pool end with the process that started them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+MAIN = """
+import sys
+from diffusearch.evaluation.game_workers import Task, run
+from diffusearch.evaluation.games import Fixture, GameRules
+
+if __name__ == "__main__":
+    endless = [Task((Fixture("random", f"uci:{sys.argv[1]}", 0),), ((),), GameRules()) for _ in range(2)]
+    list(run(endless, processes=2))
+"""
+
+# An engine that never answers: it writes the process id of the worker that started it.
+SILENT = """#!{python}
+import os, pathlib, time
+pathlib.Path({folder!r}, f"worker-{{os.getppid()}}").touch()
+time.sleep(600)
+"""
+
+
+def _alive(process: int) -> bool:
+    """Whether a process runs; one that has ended and is not yet collected does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to see other processes")
+def test_workers_end_with_a_terminated_tournament(tmp_path: Path) -> None:
+    engine, script = tmp_path / "silent", tmp_path / "main.py"
+    engine.write_text(SILENT.format(python=sys.executable, folder=str(tmp_path)))
+    engine.chmod(0o755)
+    script.write_text(MAIN)
+    main = subprocess.Popen([sys.executable, str(script), str(engine)], stderr=subprocess.DEVNULL)
+    try:
+        _until(lambda: len(_workers(tmp_path)) == 2)
+        workers = _workers(tmp_path)
+        assert all(_alive(one) for one in workers)
+        main.send_signal(signal.SIGTERM)
+        assert main.wait() == -signal.SIGTERM
+        _until(lambda: not any(_alive(one) for one in workers))
+    finally:
+        main.kill()
+        for one in _workers(tmp_path):
+            if _alive(one):
+                os.kill(one, signal.SIGKILL)
+
+
+def _workers(folder: Path) -> set[int]:
+    return {int(path.name.partition("-")[2]) for path in folder.glob("worker-*")}
+
+
+def _until(condition: Callable[[], bool], patience: float = 300.0) -> None:
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.1)
