@@ -18,6 +18,7 @@ ORDER = (
     "extras",
     "ranges",
     "files",
+    "worker_process",
     "weights",
     "tokens",
     "fen",

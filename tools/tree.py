@@ -117,6 +117,7 @@ SILENT = {
     "web/public/icon.svg": "the page's icon",
     "web/public/licences.txt": "whose work the built page holds: pieces, board, lit-html, with their licences",
     "web/src/engine/settings.json": "agents and their settings, written by tools/browser_engine.py",
+    "web/tests/endings.json": "won endings with the root moves that Python leaves, written by tools/browser_engine.py",
     "web/tests/golden.json.gz": "500 positions as Python sees them, written by tools/browser_engine.py",
     "web/tsconfig.json": "settings of the TypeScript compiler",
     "web/tsconfig.page.json": "the same for the page alone, without the engine",

@@ -100,7 +100,7 @@ def test_training_what_is_missing(setting: Setting, tmp_path: Path) -> None:
 
 def test_the_verb(tmp_path: Path, actions: Path) -> None:
     listed = CliRunner().invoke(app, ["reproduce", "list"]).output
-    for words in ("paradigms", "Table 3", "Figure 4 (right)", "--plan"):
+    for words in ("paradigms", "Table 3", "Figure 4 (right)", "--help"):
         assert words in listed
     words = ["reproduce", "training", "--actions", str(actions), "--runs", str(tmp_path), "--out", str(tmp_path / "o")]
     done = CliRunner().invoke(app, words)

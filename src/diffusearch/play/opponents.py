@@ -77,9 +77,9 @@ PACKAGED: tuple[Opponent, ...] = (
         "Search",
         "Searches a small tree of positions that the network predicts. The strongest.",
         (
-            *_strengths(AgentSpec(DEFAULT_AGENT))[:3],
+            *_strengths(AgentSpec(DEFAULT_AGENT))[:2],
             Level("one look", DEFAULT_AGENT, Limits(steps=1), _ONE_LOOK),
-            *_strengths(AgentSpec(DEFAULT_AGENT))[3:],
+            *_strengths(AgentSpec(DEFAULT_AGENT))[2:],
             Level("full", DEFAULT_AGENT),
         ),
     ),
@@ -107,7 +107,7 @@ PACKAGED: tuple[Opponent, ...] = (
         "s-a",
         "Policy (s-a)",
         "A policy network: one evaluation, no future.",
-        (*_strengths(AgentSpec("s-a")), Level("full", "s-a")),
+        (*_strengths(AgentSpec("s-a"))[:3], Level("full", "s-a")),  # strength 80 is measured as strong as full
     ),
     Opponent(
         "mcts",
