@@ -85,15 +85,16 @@ def alternating(ways: dict[str, Callable[[], object]], rounds: int, each: int) -
     return seconds
 
 
-def told(what: str, seconds: dict[str, list[float]], goal: str) -> None:
-    """One line: milliseconds of each way, and how much slower than the first the others are."""
-    first, *others = seconds
+def told(what: str, seconds: dict[str, list[float]], goal: str, unit: str = "torch") -> None:
+    """One line: milliseconds of each way, and how many times as fast as the unit it is."""
     middle = {name: 1000 * statistics.median(times) for name, times in seconds.items()}
     ratios = {
-        name: statistics.median(b / a for a, b in zip(seconds[first], seconds[name], strict=True)) for name in others
+        name: statistics.median(b / a for a, b in zip(times, seconds[unit], strict=True))
+        for name, times in seconds.items()
+        if name != unit
     }
     times = ", ".join(f"{name} {value:.2f} ms" for name, value in middle.items())
-    against = ", ".join(f"{name} / {first} = {ratio:.2f}" for name, ratio in ratios.items())
+    against = ", ".join(f"{unit} / ({name}) = {ratio:.2f}" for name, ratio in ratios.items())
     print(f"{what}: {times}; {against} (goal: {goal})", flush=True)
 
 
@@ -113,16 +114,18 @@ def speeds(rounds: int) -> None:
         return lambda: run.backend.look(given, near)
 
     ways: dict[str, Callable[[], object]] = {name: look(run) for name, run in runs.items()}
-    ways[f"residual net ({parameters / 1e6:.1f}M)"] = residual
-    told("one evaluation", alternating(ways, 5 * rounds, 20), "onnx at most 3 ms and 1.3 times the residual net")
+    net = f"residual net ({parameters / 1e6:.1f}M)"
+    seconds = alternating(ways | {net: residual}, 5 * rounds, 20)
+    told("one evaluation", seconds, "at most 3 ms and 1.3 times the residual net: at least 0.77", net)
 
     boards = positions(rounds)
     texts = {"onnx": "backend=onnx", "torch": "backend=torch", "onnx, 8 bits": "backend=onnx&int8=on"}
+    texts["onnx, 8 bits, margin 8"] = "backend=onnx&int8=on&margin=8"
     agents = {name: agent(f"search?{text}") for name, text in texts.items()}
     told(
         "one decision of search",
         on_boards(boards, {name: one.play for name, one in agents.items()}),
-        "torch / onnx 3.5",
+        "3.5",
     )
     joint = Decoding(order="confidence", steps=20)
     layout = runs["onnx"].layout
@@ -133,7 +136,7 @@ def speeds(rounds: int) -> None:
         )
 
     ways = {name: denoise(run) for name, run in runs.items()}
-    told("joint denoising, 20 steps, h = 4", on_boards(boards, ways), "torch / onnx 4")
+    told("joint denoising, 20 steps, h = 4", on_boards(boards, ways), "4")
 
 
 def on_boards(boards: list[chess.Board], ways: dict[str, Callable[[chess.Board], object]]) -> dict[str, list[float]]:

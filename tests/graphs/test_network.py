@@ -10,12 +10,14 @@ import torch
 
 from diffusearch.errors import UserError
 from diffusearch.graphs.files import write_graphs
+from diffusearch.graphs.network import graphs
+from diffusearch.graphs.weights_file import tensor_places
 from diffusearch.inference.agreement import agreement
 from diffusearch.inference.onnx_backend import OnnxBackend
 from diffusearch.inference.run import Run
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.checkpoint import save_tensors
-from diffusearch.training.recipe import recipe_from_dict, recipe_text
+from diffusearch.training.recipe import load_recipe, recipe_from_dict, recipe_text
 
 COMPACT = {"encoding": "compact", "patch": 8, "head": "squares", "head_width": 8, "horizon": 3}
 RESIDUAL = COMPACT | {"residual_state": True, "root_value": True}
@@ -57,9 +59,9 @@ def test_graphs_agree_with_torch(tmp_path: Path, model: dict[str, Any]) -> None:
     horizons = [1.0] * model.get("horizon", 4) if model.get("paradigm") is None else []
     folder = written(tmp_path, dict(model), horizons=horizons)
     write_graphs(folder)
-    graphs = Run.load(folder, "onnx").backend
-    assert isinstance(graphs, OnnxBackend)
-    found = agreement(Run.load(folder, "torch"), graphs, 8)
+    backend = Run.load(folder, "onnx").backend
+    assert isinstance(backend, OnnxBackend)
+    found = agreement(Run.load(folder, "torch"), backend, 8)
     assert found.difference < 1e-3, found
     assert found.same > 0.999
 
@@ -72,18 +74,27 @@ def test_other_weights_do_not_agree(tmp_path: Path) -> None:
     tensors = {name: p.detach() * 1.2 for name, p in Run.load(two).net.named_parameters()}
     save_tensors(two / "weights.safetensors", tensors, {})
     write_graphs(two)
-    graphs = Run.load(two, "onnx").backend
-    assert isinstance(graphs, OnnxBackend)
-    assert not agreement(Run.load(one, "torch"), graphs, 3).good
+    backend = Run.load(two, "onnx").backend
+    assert isinstance(backend, OnnxBackend)
+    assert not agreement(Run.load(one, "torch"), backend, 3).good
 
 
 def test_half_precision_weights_are_read_where_they_lie(tmp_path: Path) -> None:
     folder = written(tmp_path, dict(RESIDUAL), half=True)
     files = write_graphs(folder)
     assert sum(file.stat().st_size for file in files) < 700_000  # no weights inside
-    graphs = Run.load(folder, "onnx").backend
-    assert isinstance(graphs, OnnxBackend)
-    assert agreement(Run.load(folder, "torch"), graphs, 3).good
+    backend = Run.load(folder, "onnx").backend
+    assert isinstance(backend, OnnxBackend)
+    assert agreement(Run.load(folder, "torch"), backend, 3).good
+
+
+def test_the_first_blocks_of_an_evaluation_keep_floats(tmp_path: Path) -> None:
+    folder = written(tmp_path, RESIDUAL | {"trunk": {"layers": 3}}, horizons=[1.0, 1.0, 1.0])
+    made = graphs(load_recipe(folder / "recipe.toml"), tensor_places(folder / "weights.safetensors"), int8=True)
+    products = {
+        name: [node.op_type for node in model.graph.node].count("MatMulInteger") for name, model in made.items()
+    }
+    assert products == {"evaluate": 4, "value": 4, "predict": 12, "denoise": 12}  # four in a block
 
 
 def test_graphs_are_the_same_bytes_each_time(tmp_path: Path) -> None:

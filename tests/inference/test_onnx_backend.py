@@ -93,11 +93,25 @@ def test_what_only_torch_has_is_refused_in_a_sentence(both: tuple[Run, Run], run
 
 
 def test_eight_bits_are_close(both: tuple[Run, Run]) -> None:
-    exact, small = both[1].evaluate(BOARDS), both[1].quantised().evaluate(BOARDS)
-    assert [one.priors for one in small] != [one.priors for one in exact]
-    for one, other in zip(small, exact, strict=True):
+    exact, small = both[1], both[1].quantised()
+    for one, other in zip(small.evaluate(BOARDS), exact.evaluate(BOARDS), strict=True):
         assert one.priors == pytest.approx(other.priors, rel=0.2)
         assert one.value == pytest.approx(other.value, rel=0.05)
+    moves = [next(iter(board.legal_moves)) for board in BOARDS]
+    states, others = (run.predict(BOARDS, [None] * len(BOARDS), moves) for run in (small, exact))
+    assert [one.log_probability for one in states] != [one.log_probability for one in others]
+    for one, other in zip(states, others, strict=True):
+        assert one.log_probability == pytest.approx(other.log_probability, rel=0.05)
+
+
+def test_values_alone_are_those_of_a_look(both: tuple[Run, Run]) -> None:
+    run = both[1]
+    whole, alone = run.evaluate(BOARDS), run.evaluate(BOARDS, priors=False)
+    assert [one.value for one in alone] == pytest.approx([one.value for one in whole], rel=1e-5)
+    assert not any(one.priors for one in alone)
+    moves = [next(iter(board.legal_moves)) for board in BOARDS]
+    states, others = run.predict(BOARDS, alone, moves), run.predict(BOARDS, whole, moves)
+    assert [one.board for one in states] == [one.board for one in others]
 
 
 def test_a_missing_graph_is_named(run_folder: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from diffusearch.model.kv_cache import LayerCache
-from diffusearch.model.trunk import Trunk, TrunkConfig, gelu, rotate
+from diffusearch.model.trunk import Trunk, TrunkConfig, gelu, rotate, trained_gelu
 
 POSITIONS = ["learned", "rope"]
 
@@ -114,3 +114,10 @@ def test_gelu_is_the_tanh_formula() -> None:
     x = torch.linspace(-12, 12, 1001, dtype=torch.float64)
     assert torch.allclose(gelu(x), torch.nn.functional.gelu(x, approximate="tanh"), rtol=1e-12, atol=1e-12)
     assert torch.equal(x, torch.linspace(-12, 12, 1001, dtype=torch.float64))
+
+
+def test_gelu_of_a_training_in_bf16_is_near_the_tanh_formula() -> None:
+    x = torch.linspace(-6, 6, 2001).bfloat16()
+    formula = torch.nn.functional.gelu(x.double(), approximate="tanh")
+    assert torch.all((trained_gelu(x).double() - formula).abs() <= 5e-4 + formula.abs() * 2**-8)
+    assert torch.equal(trained_gelu(x.float()), torch.nn.functional.gelu(x.float(), approximate="tanh"))

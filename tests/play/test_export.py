@@ -122,8 +122,8 @@ def test_graphs_are_written_beside_the_weights_and_compared(small_run: Path, tmp
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[-1].startswith(f"{folder}: 5 positions, largest difference of a logit")
     assert {path.name for path in folder.glob("*.onnx")} == {
-        *("evaluate.onnx", "predict.onnx", "denoise.onnx"),
-        *("evaluate-int8.onnx", "predict-int8.onnx", "denoise-int8.onnx"),
+        *("evaluate.onnx", "value.onnx", "predict.onnx", "denoise.onnx"),
+        *("evaluate-int8.onnx", "value-int8.onnx", "predict-int8.onnx", "denoise-int8.onnx"),
     }
     assert Run.load(folder).backend.name == "onnx"
 

@@ -122,6 +122,9 @@ _ALL = (
             Option("widths", WIDTHS, None, "minimax: moves that are expanded at each ply (4x2x2x1)"),
             Option("value_weight", real(0.0, 100.0), None, "minimax: weight of log odds against log priors (12)"),
             Option("backup", choice("line-mean", "half-max"), None, "minimax: how values go up the tree (line-mean)"),
+            Option(
+                "margin", real(0.0, 1000.0), None, "minimax: first moves so far behind are not searched deeper (none)"
+            ),
             Option("depth", integer(1, 64), None, "rollout: plies (4)"),
             *TREE,
             TEMPERATURE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
 
 # Which planner an option of `search` belongs to.
 _MCTS = ("simulations", "cpuct", "fpu", "reduction", "parallel", "prove", "reuse")
-OWNERS = {"widths": "minimax", "value_weight": "minimax", "backup": "minimax", "depth": "rollout"} | dict.fromkeys(
-    _MCTS, "mcts"
-)
+_MINIMAX = ("widths", "value_weight", "backup", "margin")
+OWNERS = {"depth": "rollout"} | dict.fromkeys(_MINIMAX, "minimax") | dict.fromkeys(_MCTS, "mcts")
 
 
 def policy(spec: AgentSpec, options: dict[str, Any]) -> Agent:
@@ -132,7 +132,9 @@ def _minimax(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any]) 
     widths = options["widths"] or WIDTHS
     weight = VALUE_WEIGHT if options["value_weight"] is None else options["value_weight"]
     depth = Strength(options["strength"]).effort(len(widths))
-    return Minimax(evaluator, dynamics, widths[:depth], weight, BACKUPS[options["backup"] or "line-mean"])
+    backup = BACKUPS[options["backup"] or "line-mean"]
+    margin = math.inf if options["margin"] is None else options["margin"]
+    return Minimax(evaluator, dynamics, widths[:depth], weight, backup, margin)
 
 
 def _tuned_mcts(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any]) -> Planner:

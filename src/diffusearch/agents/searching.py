@@ -88,14 +88,15 @@ class SearchAgent(Agent):
     def _decision(self, board: chess.Board, plan: Plan, move: chess.Move, limits: Limits, seconds: float) -> Decision:
         chosen, policy = plan.root_move(move), plan.policy
         variation = plan.variation(move)
+        plies = variation.plies
         value = plan.value if chosen.score is None else chosen.score
         imagination = None
-        if variation.plies is not None:
+        if plies is not None:
             imagination = Imagination(
                 root=board.fen(),
                 move=move.uci(),
                 probabilities={own.uci(): policy.get(own, 0.0) for own in board.legal_moves},
-                line=variation.plies,
+                line=plies,
                 log_probability=variation.log_probability,
                 value=value,
                 legal_mass=plan.legal_mass,

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from diffusearch.errors import UserError
 
-DEFAULT_AGENT = "search"  # what the page, UCI and the verbs play unless another is named: the strongest
+DEFAULT_AGENT = "search"  # what the page, UCI and the verbs play unless another is named: the best rating measured
 _PLAIN = "-._~:/,+"  # besides letters and digits, characters that need no percent-encoding
 
 

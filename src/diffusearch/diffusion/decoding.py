@@ -98,7 +98,9 @@ def gumbel(shape: tuple[int, ...], generator: np.random.Generator) -> npt.NDArra
 
 def picked(log_probabilities: Floats, tokens: Ints) -> Floats:
     """The log-probabilities [...] of tokens [...] among [..., vocabulary]."""
-    return np.take_along_axis(log_probabilities, tokens[..., None], -1)[..., 0]
+    rows = log_probabilities.reshape(-1, log_probabilities.shape[-1])
+    found: Floats = rows[np.arange(len(rows)), tokens.reshape(-1)].reshape(tokens.shape)
+    return found
 
 
 def first_move(logits: Floats, allowed: Bools | None, decoding: Decoding) -> tuple[Floats, Floats, Floats]:
@@ -108,8 +110,8 @@ def first_move(logits: Floats, allowed: Bools | None, decoding: Decoding) -> tup
     """
     raw = logits[:, 0]
     if allowed is not None and decoding.legal:
-        root = np.where(allowed, raw, logits.dtype.type(-np.inf))
-        logits = np.concatenate([root[:, None], logits[:, 1:]], axis=1)
+        logits = logits.copy()
+        logits[:, 0][~allowed] = -np.inf
     return logits, log_softmax(logits[:, 0]), raw
 
 

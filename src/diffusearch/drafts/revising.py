@@ -21,7 +21,7 @@ from diffusearch.drafts.drafting import Draft, Drafter, DraftNode
 from diffusearch.errors import UserError
 from diffusearch.inference.backend import DraftArrays, DraftReading
 from diffusearch.inference.evaluation import Evaluation
-from diffusearch.inference.imagination import DraftedMove, Imagination, Ply, ply_of
+from diffusearch.inference.imagination import DraftedMove, Imagination, Ply, letters, ply_of
 from diffusearch.inference.roots import Allowed
 from diffusearch.inference.run import EvaluationContext, Run
 from diffusearch.search.dynamics import Dynamics, Imagined
@@ -236,7 +236,7 @@ def _plies(board: chess.Board, line: Sequence[DraftNode]) -> tuple[Ply, ...]:
         state = node.predicted
         squares = None
         if node.board is not None:
-            squares = "".join(str(node.board).split())
+            squares = letters(node.board)
         elif state is not None:
             squares = state.squares
         ply = ply_of(here, node.move.uci(), node.board, None if state is None else state.problem, squares)

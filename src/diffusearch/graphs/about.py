@@ -24,8 +24,14 @@ def graph_names(recipe: Recipe) -> tuple[str, ...]:
         return ("evaluate",)
     whole = layout(model.paradigm, model.horizon, model.encoding, model.patch)
     predicts = whole.segment("a", 0) is not None and whole.segment("s", 1) is not None
-    names = ("evaluate", "predict", "denoise") if predicts else ("evaluate", "denoise")
-    return (*names, "revise") if model.draft_reader else names
+    asked = {
+        "evaluate": True,
+        "value": model.root_value and model.trunk.attention == "prefix",  # the root's value without a future
+        "predict": predicts,
+        "denoise": True,
+        "revise": model.draft_reader,
+    }
+    return tuple(name for name, there in asked.items() if there)
 
 
 def refusal(recipe: Recipe) -> str | None:

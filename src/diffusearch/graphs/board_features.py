@@ -47,7 +47,8 @@ def attack_features(g: GraphBuilder, squares: str, layout: Layout) -> str:
         lines[:, row, : len(own)] = between[:, own]
     occupied = g.to_float(g.positive(squares))
     blockers = g.reshape(_blockers(g, occupied, lines.reshape(64, -1)), -1, 64, most)
-    there = g.gather(g.column(squares, 0), from_square, axis=1)  # [batch, 64, most]; beside the board: empty
+    there = g.pick(g.column(squares, 0), g.spread(from_square.reshape(-1), squares))  # beside the board: empty
+    there = g.reshape(there, -1, 64, most)
     here = squares if (laid == np.arange(64)).all() else g.gather(squares, laid, axis=1)
     rows = g.add(g.times(there, 2 * CODES), g.unsqueeze(g.times(here, 2), 2), g.constant(first_row))
     hidden = g.op("Cast", g.op("Greater", blockers, g.constant(0.0)), to=7)
@@ -82,17 +83,19 @@ class PolicySkipGraph:
         rows = g.add(board, g.constant(np.cumsum((0, *_SIZES[:-1]))))
         scores = g.sum(g.gather(g.weight(f"{name}.squares"), rows), 1)
         squares = g.slice(board, 0, 64, 1)
-        source, target = (g.gather(squares, where, axis=1) for where in (moves.SOURCE, moves.TARGET))
+        sources, targets = (g.spread(where, board) for where in (moves.SOURCE, moves.TARGET))
+        source, target = (g.pick(squares, where) for where in (sources, targets))
         first = g.op("Range", *(g.constant(value, np.int64) for value in (0, len(moves.SOURCE) * CODES**2, CODES**2)))
         pairs = g.reshape(g.weight(f"{name}.pairs"), -1)
-        scores = g.add(scores, g.gather(pairs, g.add(g.times(source, CODES), target, first)))
+        pair = g.lookup(pairs, g.add(g.times(source, CODES), target, first), -1, len(moves.SOURCE))
         occupied = g.to_float(g.positive(squares))
         blocked = g.to_float(g.op("Greater", _blockers(g, occupied, between_moves()), g.constant(0.0)))
-        moved = g.gather(g.times(g.reshape(g.weight(f"{name}.blocked"), -1), LEARNING_RATE_MULTIPLIER), source)
-        return g.add(scores, g.op("Mul", blocked, moved), self._king_exposure(squares))
+        moved = g.times(g.reshape(g.weight(f"{name}.blocked"), -1), LEARNING_RATE_MULTIPLIER)
+        skipped = g.op("Mul", blocked, g.lookup(moved, source, -1, len(moves.SOURCE)))
+        return g.add(scores, pair, skipped, self._king_exposure(squares, sources, targets))
 
-    def _king_exposure(self, squares: str) -> str:
-        """[batch, 64] -> [batch, 1968]."""
+    def _king_exposure(self, squares: str, sources: str, targets: str) -> str:
+        """Squares [batch, 64] and those of all moves, [batch, 1968] each -> [batch, 1968]."""
         g = self.g
         own_king = g.op("Equal", squares, g.constant(OWN_KING, np.int64))
         king = g.op("ArgMax", g.to_float(own_king), axis=1, keepdims=0)
@@ -135,10 +138,10 @@ class PolicySkipGraph:
         line = g.constant(line_of()[:64])
         same = [g.gather(line, squares_of, axis=1) for squares_of in (moves.SOURCE, moves.TARGET)]
         leaves = g.gather(g.to_float(g.op("Not", g.op("Equal", *same))), king)  # [batch, 1968]
-        others = g.op("Sub", here, g.gather(closed, moves.TARGET, axis=1))
-        others = g.add(others, g.op("Mul", g.gather(opened, moves.SOURCE, axis=1), leaves))
+        others = g.op("Sub", here, g.pick(closed, targets))
+        others = g.add(others, g.op("Mul", g.pick(opened, sources), leaves))
         moves_king = g.op("Equal", g.constant(moves.SOURCE), g.unsqueeze(king, 1))
-        return g.op("Where", moves_king, g.gather(stepped, moves.TARGET, axis=1), others)
+        return g.op("Where", moves_king, g.pick(stepped, targets), others)
 
     def _line(self, codes: str) -> str:
         """The numbers of the first pieces on the lines [batch, ..., lines]; of an adjacent piece the code is 13 up."""

@@ -106,11 +106,12 @@ class GraphBuilder:
     def int8_linear(self, x: str, name: str) -> str:
         """The same with 8-bit weights, a scale for each output, and rows of 8 bits with a scale for the whole call.
 
-        The weights stay in their file as they are: onnxruntime computes the 8 bits once, when it loads the graph.
+        Weights are at most 64: processors without VNNI add pairs of products in 16 bits, and 2 x 255 x 64 fits. The
+        weights stay in their file as they are: onnxruntime computes the 8 bits once, when it loads the graph.
         """
         weight = self.op("Transpose", self.weight(f"{name}.weight"), perm=[1, 0])  # [inputs, outputs]
         largest = self.op("ReduceMax", self.op("Abs", weight), self.constant(np.array([0])), keepdims=0)
-        scale = self.op("Div", self.op("Max", largest, self.constant(1e-12)), self.constant(127.0))  # [outputs]
+        scale = self.op("Div", self.op("Max", largest, self.constant(1e-12)), self.constant(64.0))  # [outputs]
         bits = self.op("Cast", self.op("Round", self.op("Div", weight, scale)), to=TensorProto.INT8)
         rows, row_scale, zero = self.ops("DynamicQuantizeLinear", x, count=3)
         product = self.to_float(self.op("MatMulInteger", rows, bits, zero))
@@ -120,6 +121,20 @@ class GraphBuilder:
     def gather(self, x: str, index: str | npt.ArrayLike, axis: int = 0) -> str:
         where = index if isinstance(index, str) else self.constant(np.asarray(index, dtype=np.int64))
         return self.op("Gather", x, where, axis=axis)
+
+    def spread(self, index: npt.NDArray[np.int64], x: str) -> str:
+        """A constant index [k] as [batch, k], with as many rows as x."""
+        shape = self.concat([self.op("Shape", x, start=0, end=1), self.constant(np.array([len(index)]))], 0)
+        return self.op("Expand", self.constant(index[None]), shape)
+
+    def pick(self, x: str, index: str) -> str:
+        """The columns `index` [batch, k] of x [batch, n]. Single numbers are ten times as fast so as by `gather`."""
+        return self.op("GatherElements", x, index, axis=1)
+
+    def lookup(self, table: str, index: str, *shape: int) -> str:
+        """The numbers of a flat table at an index of any shape, in that shape."""
+        flat = self.op("GatherElements", table, self.reshape(index, -1), axis=0)
+        return self.reshape(flat, *shape)
 
     def reshape(self, x: str, *shape: int) -> str:
         """0 keeps a dimension, -1 is what is left."""

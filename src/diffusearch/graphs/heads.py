@@ -156,10 +156,11 @@ class HeadsGraph:
         scores = g.op("MatMul", gated, turned)
         from_u = g.op("MatMul", source, g.op("Transpose", u, perm=[0, 2, 1]))
         scores = g.add(scores, from_u, g.op("MatMul", w, turned))
-        pair = g.gather(g.reshape(scores, -1, 64 * 64), moves.SOURCE * 64 + moves.TARGET, axis=1)
+        scores = g.reshape(scores, -1, 64 * 64)
+        pair = g.pick(scores, g.spread(moves.SOURCE * 64 + moves.TARGET, scores))
         promotion = g.linear(g.reshape(target, -1, inner), f"{name}.promotion")  # [n x 64, 4]
         padded = g.op("Pad", promotion, g.constant(np.array([0, 1, 0, 0])))
-        becomes = g.gather(g.reshape(padded, -1, 64 * 5), moves.TARGET * 5 + moves.PROMOTION, axis=1)
+        becomes = g.pick(g.reshape(padded, -1, 64 * 5), g.spread(moves.TARGET * 5 + moves.PROMOTION, scores))
         return g.add(pair, becomes)
 
     def _policy_skip(self, group: Group, pick: Pick) -> str:
@@ -172,8 +173,9 @@ class HeadsGraph:
         count = self.record.reaches(self._variables(pick))
         stacked = g.concat([g.unsqueeze(board, 1) for board in boards], 1)
         rows = g.reshape(stacked if isinstance(count, int) else g.slice(stacked, 0, count, 1), -1, 66)
-        scores = self._of_plies(skip.scores(rows), pick, len(moves.SOURCE))
-        turned = g.gather(scores, moves.TURN[: len(moves.SOURCE)], axis=2)
+        own = skip.scores(rows)
+        other = g.pick(own, g.spread(moves.TURN[: len(moves.SOURCE)], rows))
+        scores, turned = (self._of_plies(one, pick, len(moves.SOURCE)) for one in (own, other))
         opponent = g.constant(np.array([bool(ply % 2) for ply in plies])[:, None])
         if not isinstance(count, int):
             opponent = g.slice(opponent, 0, count, 0)

@@ -1,13 +1,14 @@
-"""The graphs of a run: up to four for play, and one for other programs.
+"""The graphs of a run: up to five for play, and one for other programs.
 
-evaluate   roots -> logits of the first move and of the value, and what the other two need of the roots
+evaluate   roots -> logits of the first move and of the value, and what the others need of the roots
+value      the same without the move: all that the leaves of a search need
 predict    roots and a move of each -> the likeliest states after the moves, and their log-probabilities
 revise     drafts -> scores of the drafted moves (where the model has a draft reader)
 denoise    partly noised records of any horizon up to the model's -> logits of all their variables
 step       the same for whole records alone, from nothing but their tokens; with the root's value
 
 Under prefix attention the root does not attend to the future: its hidden states, keys and values are outputs of
-`evaluate` and inputs of the others. Otherwise every graph computes the whole record.
+`evaluate` and `value` and inputs of the others. Otherwise every graph computes the whole record.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ from diffusearch.graphs.weights_file import TensorPlace
 from diffusearch.tokens.layout import JUDGES, Group, Layout, layout
 from diffusearch.training.recipe import Recipe
 
+# The first blocks of a trunk with 8-bit weights that keep floats. An error in the first ones passes through all later
+# ones, and priors and values show it; predicted tokens are arg-maxima, most of them nearly certain (docs/LOG.md).
+FLOAT_BLOCKS = {"evaluate": 2, "value": 2, "predict": 0, "denoise": 0}
+
 
 def layout_of(recipe: Recipe, at_least: int = 1) -> Layout:
     """The layout of the shortest trained horizon >= `at_least`."""
@@ -42,7 +47,10 @@ def layout_of(recipe: Recipe, at_least: int = 1) -> Layout:
 
 def graphs(recipe: Recipe, places: dict[str, TensorPlace], *, int8: bool = False) -> dict[str, onnx.ModelProto]:
     """The graphs that a run has, by name."""
-    return {name: getattr(NetworkGraph(recipe, places, int8=int8), name)() for name in graph_names(recipe)}
+    return {
+        name: getattr(NetworkGraph(recipe, places, floats=FLOAT_BLOCKS.get(name) if int8 else None), name)()
+        for name in graph_names(recipe)
+    }
 
 
 @dataclass(frozen=True)
@@ -57,15 +65,23 @@ class NetworkGraph:
     """Writes one graph."""
 
     def __init__(
-        self, recipe: Recipe, places: dict[str, TensorPlace], embedded: Path | None = None, *, int8: bool = False
+        self,
+        recipe: Recipe,
+        places: dict[str, TensorPlace],
+        embedded: Path | None = None,
+        *,
+        floats: int | None = None,
     ) -> None:
-        """`embedded`: the weights' file, copied into the graph. `int8`: 8-bit weights in the trunk."""
+        """`embedded`: the weights' file, copied into the graph.
+
+        `floats`: the trunk's blocks from this number on have 8-bit weights; None: no block has.
+        """
         self.recipe, self.model = recipe, recipe.model
         self.g = GraphBuilder(places, embedded)
         model = self.model
         self.whole = layout(model.paradigm, model.horizon, model.encoding, model.patch)
         self.places = PlacesGraph(self.g, model, self.whole)
-        self.trunk = TrunkGraph(self.g, model.trunk, int8=int8)
+        self.trunk = TrunkGraph(self.g, model.trunk, floats=floats)
         self.prefix = model.trunk.attention == "prefix"
 
     def evaluate(self) -> onnx.ModelProto:
@@ -106,12 +122,24 @@ class NetworkGraph:
         return hidden
 
     def _two_passes(self, record: RecordGraph, near: Layout, outputs: Outputs) -> str:
+        roots = self._roots("given", near)
+        outputs["hidden"], outputs["past"] = (roots.hidden, FLOAT), (self.g.concat(roots.past, 0), FLOAT)
+        return self._hidden(record, roots)
+
+    def value(self) -> onnx.ModelProto:
+        g, near = self.g, layout_of(self.recipe)
+        roots = self._roots("given", near)
+        value = self._root_value(roots.hidden, near)
+        outputs: Outputs = {"value": (value, FLOAT), "hidden": (roots.hidden, FLOAT)}
+        outputs["past"] = (g.concat(roots.past, 0), FLOAT)
+        return g.model({"given": (INT64, ["roots", near.given_variables])}, outputs)
+
+    def _roots(self, given: str, near: Layout) -> Roots:
+        """The given places by themselves."""
         g, width = self.g, self.model.trunk.width
-        x = g.reshape(self.places.root("given", near), -1, width)
+        x = g.reshape(self.places.root(given, near), -1, width)
         rows, past = self.trunk(Places(x, near.given_places))
-        root = g.reshape(rows, -1, near.given_places, width)
-        outputs["hidden"], outputs["past"] = (root, FLOAT), (g.concat(past, 0), FLOAT)
-        return self._hidden(record, Roots(root, past))
+        return Roots(g.reshape(rows, -1, near.given_places, width), past)
 
     def predict(self) -> onnx.ModelProto:
         g, near = self.g, layout_of(self.recipe, 2)
@@ -180,12 +208,7 @@ class NetworkGraph:
     def step(self) -> onnx.ModelProto:
         g, whole = self.g, self.whole
         record = RecordGraph(g, whole, "tokens")
-        roots = None
-        if self.prefix:
-            width, given = self.model.trunk.width, g.slice("tokens", 0, whole.given_variables, 1)
-            x = g.reshape(self.places.root(given, whole), -1, width)
-            rows, past = self.trunk(Places(x, whole.given_places))
-            roots = Roots(g.reshape(rows, -1, whole.given_places, width), past)
+        roots = self._roots(g.slice("tokens", 0, whole.given_variables, 1), whole) if self.prefix else None
         hidden = self._hidden(record, roots)
         heads = HeadsGraph(g, self.model, self.places, record)
         outputs: Outputs = {}

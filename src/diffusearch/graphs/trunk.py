@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from diffusearch.graphs.builder import GraphBuilder
 from diffusearch.model.config import TrunkConfig
+
+Linear = Callable[[str, str], str]  # rows and the name of a layer -> rows
 
 _FORBIDDEN = float(np.finfo(np.float32).min)  # added to a score that must not count
 
@@ -24,10 +27,10 @@ class Places:
 class TrunkGraph:
     """All blocks and the final norm."""
 
-    def __init__(self, g: GraphBuilder, config: TrunkConfig, *, int8: bool = False) -> None:
-        """`int8`: products with 8-bit weights."""
+    def __init__(self, g: GraphBuilder, config: TrunkConfig, *, floats: int | None = None) -> None:
+        """`floats`: the blocks from this number on have 8-bit weights; None: no block has."""
         self.g, self.config = g, config
-        self.linear = g.int8_linear if int8 else g.linear
+        self.floats = config.layers if floats is None else floats
         self.head = config.width // config.heads
 
     def __call__(self, x: Places, past: list[str] | None = None, blind: int = 0) -> tuple[str, list[str]]:
@@ -48,21 +51,24 @@ class TrunkGraph:
         present: list[str] = []
         for index in range(self.config.layers):
             block = f"trunk.blocks.{index}"
+            linear = g.linear if index < self.floats else g.int8_linear
             seen, normed = past[index] if past else None, self._norm(rows, f"{block}.attention_norm")
-            y, keys_values = self._attention(normed, f"{block}.attention", x, seen, mask)
+            y, keys_values = self._attention(normed, f"{block}.attention", linear, x, seen, mask)
             present.append(keys_values)
             rows = g.add(rows, y)
-            up = self.linear(self._norm(rows, f"{block}.mlp_norm"), f"{block}.mlp.up")
-            rows = g.add(rows, self.linear(g.op("Gelu", up, approximate="tanh"), f"{block}.mlp.down"))
+            up = linear(self._norm(rows, f"{block}.mlp_norm"), f"{block}.mlp.up")
+            rows = g.add(rows, linear(g.op("Gelu", up, approximate="tanh"), f"{block}.mlp.down"))
         return self._norm(rows, "trunk.norm"), present
 
     def _norm(self, rows: str, name: str) -> str:
         g = self.g
         return g.op("LayerNormalization", rows, g.weight(f"{name}.weight"), g.weight(f"{name}.bias"), epsilon=1e-5)
 
-    def _attention(self, rows: str, name: str, x: Places, past: str | None, mask: str | None) -> tuple[str, str]:
+    def _attention(
+        self, rows: str, name: str, linear: Linear, x: Places, past: str | None, mask: str | None
+    ) -> tuple[str, str]:
         g, heads, head = self.g, self.config.heads, self.head
-        qkv = self._split(self.linear(rows, f"{name}.qkv"), x.count)  # [3, batch, heads, n, head]
+        qkv = self._split(linear(rows, f"{name}.qkv"), x.count)  # [3, batch, heads, n, head]
         query, keys_values = g.slice(qkv, 0, 1, 0), g.slice(qkv, 1, 3, 0)
         if self.config.positions == "rope":
             query = self._rotated(query, x)
@@ -76,7 +82,7 @@ class TrunkGraph:
             scores = g.add(scores, mask)
         y = g.op("MatMul", g.op("Softmax", scores, axis=-1), values)
         y = g.reshape(g.op("Transpose", y, perm=[0, 1, 3, 2, 4]), -1, heads * head)
-        return self.linear(y, f"{name}.out"), keys_values
+        return linear(y, f"{name}.out"), keys_values
 
     def _split(self, qkv: str, count: int | str) -> str:
         g, shape = self.g, (3, self.config.heads, self.head)

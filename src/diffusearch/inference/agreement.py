@@ -112,6 +112,8 @@ def _outputs(run: Run, graphs: OnnxBackend, boards: list[chess.Board], seed: int
         yield ours.move_logits, theirs.move_logits
     if ours.value_logits is not None and theirs.value_logits is not None:
         yield ours.value_logits, theirs.value_logits
+    if ours.value_logits is not None and (alone := graphs.look(given, near, moves=False)).value_logits is not None:
+        yield ours.value_logits, alone.value_logits
     if run.predicts_states:
         layout, rows = run.trained_layout(2), np.arange(len(boards))
         legal = Roots.of(boards, near).tokens

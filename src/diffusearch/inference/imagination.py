@@ -111,8 +111,8 @@ def ply_of(
     """
     result = result_of(here, uci)
     state = None if following is None else following.fen()
-    wrong = () if result is None or squares is None else _differences(squares, result)
-    return Ply(uci, result is not None, state, problem, result is not None and result.fen() == state, squares, wrong)
+    wrong = () if result is None or squares is None else _differences(squares, letters(result))
+    return Ply(uci, result is not None, state, problem, result is not None and result == following, squares, wrong)
 
 
 def result_of(here: chess.Board | None, uci: str | None) -> chess.Board | None:
@@ -125,11 +125,17 @@ def result_of(here: chess.Board | None, uci: str | None) -> chess.Board | None:
     return result
 
 
-def _differences(squares: str, board: chess.Board) -> tuple[int, ...]:
-    """Squares (a1 = 0) where 64 characters from a8 differ from a board."""
-    out = []
-    for square in chess.SQUARES:
-        piece = board.piece_at(square)
-        if squares[square ^ 56] != (piece.symbol() if piece else "."):
-            out.append(square)
-    return tuple(out)
+def letters(board: chess.Board) -> str:
+    """A board as 64 characters from a8 (FEN letters, '.' empty)."""
+    out = ["."] * 64
+    kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
+    for color, names in ((chess.WHITE, "PNBRQK"), (chess.BLACK, "pnbrqk")):
+        for mask, letter in zip(kinds, names, strict=True):
+            for square in chess.scan_forward(mask & board.occupied_co[color]):
+                out[square ^ 56] = letter
+    return "".join(out)
+
+
+def _differences(one: str, other: str) -> tuple[int, ...]:
+    """Squares (a1 = 0) where two boards of 64 characters from a8 differ."""
+    return () if one == other else tuple(square for square in chess.SQUARES if one[square ^ 56] != other[square ^ 56])

@@ -1,6 +1,7 @@
 """The back end of onnxruntime: the graphs that lie beside the weights, computed without torch.
 
-evaluate   roots -> first moves, values, and the context that the other two need
+evaluate   roots -> first moves, values, and the context that the others need
+value      roots -> values and the context alone
 predict    moves at roots -> the states after them
 revise     drafts -> scores of the drafted moves
 denoise    partly noised records -> logits of their variables
@@ -56,12 +57,14 @@ class OnnxBackend:
         whole = layouts.layout(model.paradigm, model.horizon, model.encoding, model.patch)
         self.near = whole.truncated(min(recipe.trained_horizons))  # what `evaluate` looks at
         self.facts = facts(recipe, fingerprint)
-        for name in graph_names(recipe):
+        self.graphs = graph_names(recipe)
+        for name in self.graphs:
             if not (path := graph_file(folder, name, int8=int8)).is_file():
                 raise UserError(
                     f"{path} is not there: make the graphs with `diffusearch export --graphs`, or choose backend=torch"
                 )
         self._sessions: dict[str, tuple[int, InferenceSession]] = {}  # with the threads of each
+        self._outputs: dict[str, list[str]] = {}
         self._session("evaluate")  # what is wrong with the files shows now
 
     def quantised(self) -> OnnxBackend:
@@ -75,12 +78,12 @@ class OnnxBackend:
         return None
 
     def look(self, given: Ints, layout: Layout, *, moves: bool = True) -> Look:
-        found = self._call("evaluate", {"given": given})
+        found = self._call("evaluate" if moves or "value" not in self.graphs else "value", {"given": given})
         context = OnnxContext(given, found.get("hidden"), found.get("past"))
         return Look(found.get("moves") if moves else None, found.get("value"), context)
 
     def read_roots(self, given: Ints, layout: Layout) -> RootContext:
-        return self.look(given, layout).context
+        return self.look(given, layout, moves=False).context
 
     def next_states(self, context: RootContext, rows: Ints, moves: Ints, layout: Layout) -> tuple[Ints, Floats]:
         assert isinstance(context, OnnxContext)
@@ -120,13 +123,15 @@ class OnnxBackend:
     def _call(self, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
         """The outputs of a graph by name."""
         session = self._session(name)
-        names = [output.name for output in session.get_outputs()]
+        names = self._outputs[name]
         return dict(zip(names, session.run(names, inputs), strict=True))
 
     def _session(self, name: str) -> InferenceSession:
         count = threads()
         if name not in self._sessions or self._sessions[name][0] != count:
-            self._sessions[name] = count, self._open(name, count)
+            session = self._open(name, count)
+            self._sessions[name] = count, session
+            self._outputs[name] = [output.name for output in session.get_outputs()]
         return self._sessions[name][1]
 
     def _open(self, name: str, count: int) -> InferenceSession:
@@ -147,6 +152,8 @@ class OnnxNetwork:
             assert self.look.move_logits is not None
             return {"action": self.look.move_logits[:, None]}
         found = self.backend._call("denoise", {"record": x} | context.inputs)
+        if groups is layout.groups:
+            return {group.type: found[group.type] for group in groups}
         return {group.type: found[group.type][:, self._rows(layout, group)] for group in groups}
 
     def _is_look(self, x: Ints, layout: Layout) -> bool:

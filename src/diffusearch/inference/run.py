@@ -155,13 +155,16 @@ class Run:
             assert look.move_logits is not None
             logits = look.move_logits.astype(np.float64)
             raw = np.exp(logits - logits.max(1, keepdims=True))
+            totals = raw.sum(1)
             for row in range(len(part)):
                 own, ids = roots.moves[row], roots.tokens[row]
-                mass, best = raw[row, ids].sum() / raw[row].sum(), raw[row, ids].max() == 1.0
+                on_legal = raw[row, ids]
+                mass, best = on_legal.sum() / totals[row], on_legal.max() == 1.0
                 if legal is not None:
                     own = list(legal[start + row])
                     ids = move_tokens(part[row : row + 1], [own], self.layout)[0]
-                powers = np.exp(logits[row, ids] - logits[row, ids].max())
+                scores = logits[row, ids]
+                powers = np.exp(scores - scores.max())
                 shares = dict(zip(own, (powers / powers.sum()).tolist(), strict=True))
                 out.append(Evaluation(shares, values[row], float(mass), bool(best), contexts[row]))
         return out

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from diffusearch.model.config import TrunkConfig
+from diffusearch.model.dropout import Dropout
 from diffusearch.model.kv_cache import KeysValues, LayerCache, Past
 
 
@@ -97,6 +98,16 @@ def gelu(x: Tensor) -> Tensor:
     return twice.sigmoid_().mul_(x)
 
 
+def trained_gelu(x: Tensor) -> Tensor:
+    """GELU with gradients: the tanh formula, in bf16 on a CPU the exact function.
+
+    There the exact one takes a third of the time. The two differ by at most 5e-4, less than bf16 rounds the products
+    before and after.
+    """
+    exact = x.dtype == torch.bfloat16 and x.device.type == "cpu"
+    return F.gelu(x, approximate="none" if exact else "tanh")
+
+
 class Mlp(nn.Module):
     """The feed-forward half of a block, four times as wide inside."""
 
@@ -107,7 +118,7 @@ class Mlp(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         y = self.up(x)
-        y = F.gelu(y, approximate="tanh") if torch.is_grad_enabled() else gelu(y)
+        y = trained_gelu(y) if torch.is_grad_enabled() else gelu(y)
         out: Tensor = self.down(y)
         return out
 
@@ -121,7 +132,7 @@ class Block(nn.Module):
         self.attention = Attention(config)
         self.mlp_norm = nn.LayerNorm(config.width)
         self.mlp = Mlp(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(
         self, x: Tensor, past: KeysValues | LayerCache | None, where: Tensor | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import chess
 
@@ -29,8 +29,13 @@ class Variation:
     """The moves that both sides are expected to play after a first move."""
 
     moves: tuple[chess.Move, ...]  # the first is the move itself
-    plies: tuple[Ply, ...] | None = None  # with the predicted states; None where the rules made them
+    make_plies: Callable[[], tuple[Ply, ...]] | None = field(default=None, compare=False, repr=False)  # None: by rules
     log_probability: float = 0.0  # of the moves and predicted states
+
+    @property
+    def plies(self) -> tuple[Ply, ...] | None:
+        """The moves with the predicted states, made when asked: of most variations only the moves are."""
+        return None if self.make_plies is None else self.make_plies()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import chess
 
 from diffusearch.inference.evaluation import Evaluation
-from diffusearch.inference.imagination import Ply, ply_of
+from diffusearch.inference.imagination import Ply, letters, ply_of
 from diffusearch.search.dynamics import Dynamics, Imagined, Successor
 from diffusearch.search.evaluator import Allowed, Evaluator
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
@@ -91,7 +91,7 @@ def _play(path: _Path, evaluation: Evaluation) -> None:
 def _arrive(path: _Path, successor: Successor) -> None:
     state = successor.predicted
     if state is not None:
-        squares = state.squares if state.board is None else "".join(str(state.board).split())
+        squares = state.squares if state.board is None else letters(state.board)
         ply = ply_of(path.board, path.moves[-1].uci(), state.board, state.problem, squares)
         path.plies[-1] = replace(ply, value=path.plies[-1].value)
         path.log_probability += state.log_probability
@@ -106,7 +106,7 @@ def _plan(path: _Path) -> Plan:
     """The priors of the root, with the rollout after its likeliest move."""
     root = path.root
     assert root is not None
-    line = Variation(tuple(path.moves), tuple(path.plies) if path.predicted else None, path.log_probability)
+    line = Variation(tuple(path.moves), (lambda: tuple(path.plies)) if path.predicted else None, path.log_probability)
     ranked = sorted(root.priors.items(), key=lambda item: -item[1])
     return Plan(
         tuple(RootMove(move, share, share) for move, share in ranked),

@@ -26,7 +26,6 @@ CASTLING, EN_PASSANT, SIDE, CLOCK = 64, 65, 66, 67
 OWN_KING = 6  # the code of the king of the player who sees the row
 CLOCK_LIMIT = 255  # the 75-move rule ends a game at 150
 _CODES = np.arange(1, 13, dtype=np.uint8)
-_PIECES = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN, chess.KING)
 
 
 class InvalidState(ValueError):
@@ -60,18 +59,20 @@ def board_row(board: chess.Board, mover: chess.Color) -> Rows:
 def row_board(row: npt.NDArray[np.integer[npt.NBitBase]] | Rows, mover: chess.Color, number: int = 1) -> chess.Board:
     """The position of a row; `number` is its full-move number. Raises InvalidState with the reason."""
     board = chess.Board(None)
-    flip = 0 if mover else 56
-    for square in range(64):
-        code = int(row[square])
-        if code:
-            piece = chess.Piece(_PIECES[(code - 1) % 6], mover if code <= 6 else not mover)
-            board.set_piece_at(square ^ flip, piece)
+    order = "little" if mover else "big"
+    masks = np.packbits(row[:64] == _CODES[:, None], axis=1, bitorder="little").tobytes()
+    own, other = (
+        [int.from_bytes(masks[at : at + 8], order) for at in range(start, start + 48, 8)]  # type: ignore[arg-type]
+        for start in (0, 48)
+    )
+    kinds = [mine | theirs for mine, theirs in zip(own, other, strict=True)]
+    board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings = kinds
+    board.occupied_co[mover], board.occupied_co[not mover] = sum(own), sum(other)  # no square has two pieces
+    board.occupied = sum(kinds)
     board.turn = mover if row[SIDE] == 0 else not mover
-    rights = 0
-    for bit, (colour, corner) in enumerate(((mover, "h"), (mover, "a"), (not mover, "h"), (not mover, "a"))):
-        if int(row[CASTLING]) >> bit & 1:
-            rights |= chess.BB_SQUARES[chess.parse_square(f"{corner}{1 if colour else 8}")]
-    board.castling_rights = rights
+    home, away = (chess.BB_RANK_1, chess.BB_RANK_8) if mover else (chess.BB_RANK_8, chess.BB_RANK_1)
+    corners = (home & chess.BB_FILE_H, home & chess.BB_FILE_A, away & chess.BB_FILE_H, away & chess.BB_FILE_A)
+    board.castling_rights = sum(corner for bit, corner in enumerate(corners) if int(row[CASTLING]) >> bit & 1)
     if row[EN_PASSANT]:
         board.ep_square = chess.square(int(row[EN_PASSANT]) - 1, 5 if board.turn else 2)
     board.halfmove_clock = int(row[CLOCK])
@@ -117,5 +118,7 @@ _STATUS_WORDS = {
 def board_problem(board: chess.Board) -> str | None:
     """Why a board is no valid position of chess, in words; None if it is one."""
     status = board.status()
+    if status == chess.STATUS_VALID:
+        return None
     reasons = [words for flag, words in _STATUS_WORDS.items() if status & flag]
     return "; ".join(reasons) or None

@@ -183,7 +183,8 @@ def test_a_batch_is_as_one_by_one_and_first_moves_can_be_narrowed(dynamics: str,
     for board, plan in zip(boards, planner.plan(boards, None, Budget()), strict=True):
         (alone,) = planner.plan([board], None, Budget())
         assert (alone.moves, alone.calls, alone.evaluations) == (plan.moves, plan.calls, plan.evaluations)
-        assert alone.variation(plan.moves[0].move) == plan.variation(plan.moves[0].move)
+        line, other = alone.variation(plan.moves[0].move), plan.variation(plan.moves[0].move)
+        assert (line, line.plies) == (other, other.plies)
     names = (("h2h3", "g2g3"), ("a2a3",), ("h7h6",), ("g2g3",))
     legal = [[chess.Move.from_uci(uci) for uci in own] for own in names]
     for own, plan in zip(legal, planner.plan(boards, legal, Budget()), strict=True):
@@ -230,3 +231,29 @@ def test_a_plan_is_resumed_in_the_same_position_alone(greedy: Any) -> None:
     own = Minimax(net, Imagined(net), (3, 2))
     own.plan_in_game(board, None, Budget())
     assert own.further(None) == 0
+
+
+def test_first_moves_far_behind_are_not_searched_deeper(greedy: Any) -> None:
+    """The queen that is lost is behind after two plies; with no margin at all one move is left from there on."""
+
+    def plan(margin: float) -> Plan:
+        net = greedy()
+        (found,) = Minimax(net, Imagined(net), (4, 2, 2, 1), 2.0, margin=margin).plan(
+            [chess.Board(TRAP)], None, Budget()
+        )
+        return found
+
+    whole, some, none = plan(math.inf), plan(2.0), plan(0.0)
+    assert none.evaluations < some.evaluations < whole.evaluations
+    assert (some.moves[0].move, some.moves[0].score) == (whole.moves[0].move, whole.moves[0].score)
+    assert some.variation(some.moves[0].move) == whole.variation(whole.moves[0].move)
+    shorter, longer = (one.variation(chess.Move.from_uci("d2d5")).moves for one in (some, whole))
+    assert len(shorter) < len(longer) == 4
+
+
+def test_a_tree_with_a_margin_is_grown_on_within_what_is_told(greedy: Any) -> None:
+    net = greedy()
+    planner = Minimax(net, Imagined(net), margin=2.0)
+    planner.plan_in_game(chess.Board(TRAP), None, Budget())
+    most = planner.further(None)
+    assert 0 < planner.plan_in_game(chess.Board(TRAP), None, Budget(resume=True)).evaluations <= most

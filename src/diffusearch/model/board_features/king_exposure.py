@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from diffusearch.model.board_features.geometry import CASTLES, JUMPS, LINES, line_of, rays_of, steps_of
 from diffusearch.model.board_features.lines import CODES
 from diffusearch.model.config import LEARNING_RATE_MULTIPLIER
+from diffusearch.model.tables import numbers
 from diffusearch.tokens import moves
 from diffusearch.tokens.states import OWN_KING
 
@@ -57,7 +58,7 @@ class KingExposure(nn.Module):
         first = (codes > 0).to(torch.int32).argmax(-1, keepdim=True)  # 0 on an empty line, where the code is 0
         lines = self._line(codes.gather(-1, first)[..., 0], first[..., 0] == 0)  # [batch, 11, lines]
         pieces = board.gather(1, self.jumped[stands].flatten(1))
-        jumps = LEARNING_RATE_MULTIPLIER * F.embedding(pieces, self.jumps).view(count, -1, 8)
+        jumps = LEARNING_RATE_MULTIPLIER * numbers(pieces, self.jumps).view(count, -1, 8)
         exposure = lines.sum(-1) + jumps.sum(-1)  # [batch, 11]
         here, steps, castles = exposure[:, :1], exposure[:, 1:9], exposure[:, 9:]
         castles = castles + here + steps[:, :2]  # castling out of, through and into check
@@ -79,4 +80,4 @@ class KingExposure(nn.Module):
     def _line(self, codes: Tensor, adjacent: Tensor) -> Tensor:
         """The numbers [batch, ..., lines] of the first pieces on the lines."""
         rows = (torch.arange(len(LINES), device=codes.device) * 2 + adjacent) * CODES + codes
-        return LEARNING_RATE_MULTIPLIER * F.embedding(rows, self.lines)[..., 0]
+        return LEARNING_RATE_MULTIPLIER * numbers(rows, self.lines)

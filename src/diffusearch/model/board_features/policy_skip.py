@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from diffusearch.model.board_features.king_exposure import KingExposure
 from diffusearch.model.board_features.lines import CODES, between_moves
 from diffusearch.model.config import LEARNING_RATE_MULTIPLIER
-from diffusearch.model.tables import sum_rows
+from diffusearch.model.tables import numbers, sum_rows
 from diffusearch.tokens import moves
 from diffusearch.tokens.encodings import SWAP, TURN_RIGHTS
 from diffusearch.tokens.states import CASTLING, EN_PASSANT
@@ -64,9 +63,9 @@ class PolicySkip(nn.Module):
             board = torch.cat([squares, self.turned_rights[board[:, 64:65]], board[:, 65:]], dim=1)
         scores: Tensor = sum_rows(board + self.first_row, self.squares)
         both = board[:, moves.SOURCE] * CODES + board[:, moves.TARGET]
-        scores = scores + F.embedding(both + self.first_pair, self.pairs)[..., 0]
+        scores = scores + numbers(both + self.first_pair, self.pairs)
         blocked = (board[:, :64] > 0).to(self.between.dtype) @ self.between > 0
-        moved = F.embedding(board[:, moves.SOURCE], self.blocked)[..., 0]
+        moved = numbers(board[:, moves.SOURCE], self.blocked)
         scores = scores + LEARNING_RATE_MULTIPLIER * blocked * moved
         scores = scores + self.king_exposure(board[:, :64])
         return scores[:, self.turned_moves] if opponent else scores

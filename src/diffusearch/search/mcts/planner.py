@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import chess
 
-from diffusearch.inference.imagination import Ply, ply_of
+from diffusearch.inference.imagination import Ply, letters, ply_of
 from diffusearch.search.dynamics import Dynamics, Imagined, Rules
 from diffusearch.search.evaluator import Allowed, Evaluator
 from diffusearch.search.mcts.conventions import FAIR
@@ -89,7 +89,7 @@ class Mcts(Planner):
         moves = tuple(node.moves[index] for node, index in path)
         if root.board is None:
             return Variation(moves)
-        return Variation(moves, tuple(_ply(node, index) for node, index in path))
+        return Variation(moves, lambda: tuple(_ply(node, index) for node, index in path))
 
 
 def _evaluated(root: Node, edge: int) -> float | None:
@@ -101,6 +101,6 @@ def _evaluated(root: Node, edge: int) -> float | None:
 def _ply(node: Node, edge: int) -> Ply:
     child = node.children[edge]
     board = None if child is None else child.board
-    squares = None if board is None else "".join(str(board).split())
+    squares = None if board is None else letters(board)
     ply = ply_of(node.board, node.moves[edge].uci(), board, None, squares)
     return replace(ply, value=node.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -45,14 +46,27 @@ class Minimax(Planner):
         widths: Widths = WIDTHS,
         value_weight: float = VALUE_WEIGHT,
         backup: Backup = line_mean,
+        margin: float = math.inf,
     ) -> None:
+        """`margin`: how far the score of a first move may be behind the best one's (see `race`)."""
         self.evaluator, self.dynamics = evaluator, dynamics
-        self.widths, self.value_weight, self.backup = widths, value_weight, backup
+        self.widths, self.value_weight, self.backup, self.margin = widths, value_weight, backup, margin
         self._kept: _Kept | None = None
 
     @property
     def horizon(self) -> int:
         return len(self.widths)
+
+    def race(self, root: MinimaxNode, plies: int) -> list[chess.Move]:
+        """The first moves that are grown deeper than `plies`: those not behind by more than margin / (plies - 1).
+
+        The more values a mean has, the less the next one moves it. After one ply all first moves are grown.
+        """
+        if plies == 1 or self.margin == math.inf:
+            return list(root.children)
+        found = scores(root, self.value_weight, self.backup)
+        least = found.max() - self.margin / (plies - 1)
+        return [move for move, own in zip(root.children, found, strict=True) if own >= least]
 
     def within(self, budget: Budget) -> Widths:
         """The widths as deep as a budget allows, at least one look at the root (no widths at all)."""
@@ -80,7 +94,7 @@ class Minimax(Planner):
         widths = self.within(budget)
         if not widths:
             return self._one_look(boards, legal)
-        roots = grow(self.evaluator, self.dynamics, boards, legal, widths)
+        roots = grow(self.evaluator, self.dynamics, boards, legal, widths, self.race)
         return [self._plan(root) for root in roots]
 
     def plan_in_game(self, board: chess.Board, legal: Allowed | None, budget: Budget) -> Plan:
@@ -89,21 +103,27 @@ class Minimax(Planner):
         if budget.resume and kept is not None and kept.is_of(board, legal):
             if wider := self._next(kept.widths, budget.depth):
                 before = kept.root.evaluations
-                made = grow_on(self.evaluator, self.dynamics, [kept.root], legal, wider)
+                made = grow_on(self.evaluator, self.dynamics, [kept.root], legal, wider, self.race)
                 kept.widths = wider
                 return replace(self._plan(kept.root), calls=made, evaluations=kept.root.evaluations - before)
             return replace(self._plan(kept.root), calls=0, evaluations=0)
         widths = self.within(budget)
         if not widths:
             return self._one_look([board], legal)[0]
-        (root,) = grow(self.evaluator, self.dynamics, [board.copy()], legal, widths)  # the caller's may move on
+        own = board.copy()  # the caller's may move on
+        (root,) = grow(self.evaluator, self.dynamics, [own], legal, widths, self.race)
         self._kept = _Kept(root, _first(legal), widths)
         return self._plan(root)
 
     def further(self, depth: int | None) -> int:
         kept = self._kept
         wider = self._next(kept.widths, depth) if kept else None
-        return further(kept.widths, wider, predicted=isinstance(self.dynamics, Imagined)) if kept and wider else 0
+        if kept is None or wider is None:
+            return 0
+        predicted = isinstance(self.dynamics, Imagined)
+        # what was left out may come back into the race
+        left = 0 if self.margin == math.inf else evaluations(kept.widths, predicted=predicted) - kept.root.evaluations
+        return further(kept.widths, wider, predicted=predicted) + left
 
     def new_game(self) -> None:
         self._kept = None

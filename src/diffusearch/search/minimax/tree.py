@@ -2,14 +2,17 @@
 
 All positions of a level, of all roots, are evaluated in one batch, and their successors are made in one batch. At the
 true root the rules say which moves end the game (repetition and fifty moves included, from the game's history); below
-it the dynamics do. A tree can be grown on to wider or deeper widths: what it has is not computed again.
+it the dynamics do. A tree can be grown on to wider or deeper widths: what it has is not computed again. First moves
+that are out of the race (`Race`) are not grown deeper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 from math import prod
+from operator import itemgetter
 
 import chess
 
@@ -79,17 +82,36 @@ def holds(widths: Widths, kept: Widths) -> bool:
     return len(widths) >= len(kept) and all(one >= other for one, other in zip(widths, kept, strict=False))
 
 
+# A root whose tree is evaluated down to a ply, and the ply -> the first moves that are grown deeper.
+Race = Callable[[MinimaxNode, int], Collection[chess.Move]]
+
+
+def everyone(root: MinimaxNode, plies: int) -> Collection[chess.Move]:
+    """All first moves: the whole tree."""
+    return root.children
+
+
 def grow(
-    evaluator: Evaluator, dynamics: Dynamics, boards: Sequence[chess.Board], legal: Allowed | None, widths: Widths
+    evaluator: Evaluator,
+    dynamics: Dynamics,
+    boards: Sequence[chess.Board],
+    legal: Allowed | None,
+    widths: Widths,
+    race: Race = everyone,
 ) -> list[MinimaxNode]:
     """The roots of the trees; `legal` narrows the first moves of each board."""
     roots = [MinimaxNode(board, board.turn) for board in boards]
-    grow_on(evaluator, dynamics, roots, legal, widths)
+    grow_on(evaluator, dynamics, roots, legal, widths, race)
     return roots
 
 
 def grow_on(
-    evaluator: Evaluator, dynamics: Dynamics, roots: list[MinimaxNode], legal: Allowed | None, widths: Widths
+    evaluator: Evaluator,
+    dynamics: Dynamics,
+    roots: list[MinimaxNode],
+    legal: Allowed | None,
+    widths: Widths,
+    race: Race = everyone,
 ) -> int:
     """Give trees what these widths have more than they; the number of network calls (none for states by the rules)."""
     made, level = 0, roots
@@ -100,11 +122,12 @@ def grow_on(
             for node, evaluation in zip(new, found, strict=True):
                 node.evaluation = evaluation
                 _valued(node, evaluation)
+        if ply:
+            level = [node for root in roots for move in race(root, ply) for node in _at(root.children[move], ply - 1)]
         edges = [(node, move) for node in level for move in _likeliest(node, width) if move not in node.children]
         if edges:
             made += _add_children(dynamics, edges, at_root=ply == 0)
-        below = [child for node in level for child in node.children.values()]
-        level = [child for child in below if child is not None and not child.over]
+        level = [node for root in level for node in _at(root, 1)]
     if leaves := [node for node in level if not node.looks]:
         made += 1
         found = evaluator.evaluate([node.board for node in leaves], priors=False)
@@ -113,8 +136,15 @@ def grow_on(
     return made
 
 
+def _at(node: MinimaxNode | None, plies: int) -> list[MinimaxNode]:
+    """The positions so many plies after a node in which the game goes on."""
+    if node is None or node.over:
+        return []
+    return [node] if not plies else [found for child in node.children.values() for found in _at(child, plies - 1)]
+
+
 def _likeliest(node: MinimaxNode, width: int) -> list[chess.Move]:
-    return sorted(node.priors, key=lambda move: -node.priors[move])[:width]
+    return [move for move, _ in nlargest(width, node.priors.items(), key=itemgetter(1))]
 
 
 def _add_children(dynamics: Dynamics, edges: list[tuple[MinimaxNode, chess.Move]], at_root: bool) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import chess
 
-from diffusearch.inference.imagination import Ply, ply_of
+from diffusearch.inference.imagination import Ply, letters, ply_of
 from diffusearch.search.minimax.backup import Backup, scores
 from diffusearch.search.minimax.tree import MinimaxNode
 from diffusearch.search.planner import Variation
@@ -15,21 +15,19 @@ from diffusearch.search.planner import Variation
 
 def principal_variation(root: MinimaxNode, first: chess.Move, value_weight: float, backup: Backup) -> Variation:
     """The variation as deep as the tree; of a first move that was not expanded it is that move alone."""
-    moves: list[chess.Move] = []
-    plies: list[Ply] = []
+    path: list[tuple[MinimaxNode, chess.Move]] = []
     likelihood = 0.0
     node, move = root, first
     while True:
-        moves.append(move)
+        path.append((node, move))
         state = node.predicted.get(move)
         likelihood += math.log(max(node.priors[move], 1e-300)) + (state.log_probability if state else 0.0)
-        plies.append(_ply(node, move))
         child = node.children.get(move)
         if child is None or not child.children:
             break
         node, move = child, list(child.children)[int(scores(child, value_weight, backup).argmax())]
-    imagined = bool(root.predicted)
-    return Variation(tuple(moves), tuple(plies) if imagined else None, likelihood)
+    plies = (lambda: tuple(_ply(node, move) for node, move in path)) if root.predicted else None
+    return Variation(tuple(move for _, move in path), plies, likelihood)
 
 
 def _ply(node: MinimaxNode, move: chess.Move) -> Ply:
@@ -38,6 +36,6 @@ def _ply(node: MinimaxNode, move: chess.Move) -> Ply:
     if state is None:
         ply = ply_of(node.board, move.uci(), None, None, None)
     else:
-        squares = state.squares if state.board is None else "".join(str(state.board).split())
+        squares = state.squares if state.board is None else letters(state.board)
         ply = ply_of(node.board, move.uci(), state.board, state.problem, squares)
     return replace(ply, value=node.evaluation.value if node.evaluation else None)
