@@ -58,6 +58,13 @@ def test_every_rated_agent_can_be_built_and_the_network_levels_of_the_page_are_r
             assert elos == sorted(elos), f"the levels of {opponent.id} go from weak to strong"
 
 
+def test_a_strength_of_the_page_without_a_rating_says_so() -> None:
+    levels = [level for opponent in PACKAGED for level in opponent.levels if level.label.startswith("strength")]
+    assert {level.rating is None for level in levels} == {True, False}  # `diffusearch` has strengths without games
+    for level in levels:
+        assert level.label.endswith(", not measured") == (level.rating is None), level.text
+
+
 def test_the_manual_has_the_figures_of_the_scale() -> None:
     manual = (Path(__file__).parents[2] / "docs" / "uci.md").read_text()
     for text, measured in ratings().items():

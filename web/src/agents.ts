@@ -16,10 +16,11 @@ function settle(kept: Opponent, choice: number): Opponent {
   return { agent: card.id, level };
 }
 
-/** Whoever cannot play here is replaced, but not the opponent of a game that has begun. */
+/** Whoever cannot play here is replaced, but not the opponent of a game that has begun. A dialog may be older than the list. */
 function settleAll(): void {
-  const { play, puzzles, compare } = state;
+  const { play, puzzles, compare, dialog } = state;
   if (!play.game.moves.length || !cardOf(state, play.opponent.agent)) play.opponent = settle(play.opponent, 0);
+  if (dialog?.kind === "new") dialog.opponent = settle(dialog.opponent, 0);
   puzzles.opponent = settle(puzzles.opponent, 0);
   compare.sides.forEach((side, index) => (side.opponent = settle(side.opponent, index)));
 }

@@ -59,6 +59,7 @@ export async function nextPuzzle(): Promise<void> {
   const current = open.reduce((best, card) => (far(card.rating) < far(best.rating) ? card : best));
   Object.assign(puzzles, {
     current,
+    position: null,
     moves: [],
     outcome: "open",
     solution: null,
@@ -66,6 +67,7 @@ export async function nextPuzzle(): Promise<void> {
     attempting: false,
     showing: atEnd(),
   });
+  changed();
   await look();
 }
 

@@ -73,7 +73,7 @@ export function puzzlesView(): TemplateResult {
         id: "puzzle",
         fen: puzzles.position?.fen ?? puzzle?.fen ?? "8/8/8/8/8/8/8/8 w - - 0 1",
         orientation,
-        turn: puzzle?.turn,
+        turn: puzzles.position ? puzzle?.turn : undefined, // its legal moves are known
         targets: (from) =>
           open && !puzzles.pending
             ? (puzzles.position?.legal ?? []).filter((move) => move.source === from).map((move) => move.target)
@@ -102,7 +102,7 @@ export function puzzlesView(): TemplateResult {
           </div>
         </dl>
         <p class="quiet">
-          Each puzzle has one winning move at every turn. It moves both ratings, yours and the agent’s; a puzzle’s own
+          Each puzzle has one winning move at every turn. Your rating and the agent’s change with each puzzle; a puzzle’s own
           rating is estimated from how deep Stockfish must look.
         </p>
         ${opponentPicker(puzzles.opponent, "puzzle", (opponent) => {
@@ -128,12 +128,12 @@ function lineArrows(thought: Thought, showing: Showing): Arrow[] {
 }
 
 function taskOf(): string {
-  const { current, outcome, moves } = state.puzzles;
+  const { current, outcome, moves, pending } = state.puzzles;
   if (!current) return "Loading …";
   const side = current.turn === "white" ? "White" : "Black";
   if (outcome === "solved") return "Solved!";
   if (outcome === "failed") return "Not this time.";
-  if (moves.length) return "Right. And now?";
+  if (moves.length) return pending ? "Right." : "Right. And now?";
   return `${side} to move and win`;
 }
 

@@ -128,7 +128,7 @@ function legendView(thought: Thought, hidden: boolean): TemplateResult | typeof 
     ${thought.film.length > 1
       ? html`${key("swatch masked", "masked (bluer: surer)")} ${key("swatch fresh", "fixed in this step")}`
       : nothing}
-    ${thought.imagined ? key("swatch wrong", "wrong") : nothing}
+    ${thought.imagined ? key("swatch wrong", "wrong square") : nothing}
   </p>`;
 }
 

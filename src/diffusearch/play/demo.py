@@ -1,4 +1,4 @@
-"""The demo: a puzzle in the terminal, the agent's move, the line it predicts, and the denoising steps."""
+"""The demo: a puzzle in the terminal, the agent's move, the line it predicts, and the drafts or the denoising steps."""
 
 from __future__ import annotations
 

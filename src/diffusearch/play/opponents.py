@@ -47,7 +47,7 @@ class Opponent:
     id: str
     name: str
     about: str
-    levels: tuple[Level, ...]  # weakest first
+    levels: tuple[Level, ...]  # weakest first, as far as it is measured
     default: int = -1  # index into the levels
     lines: int = 1  # lines to ask for, where a plain decision names only one candidate (engines)
 
@@ -61,11 +61,16 @@ class Opponent:
 
 
 def _strengths(spec: AgentSpec) -> tuple[Level, ...]:
-    """Settings of the strength option below 100, where moves are drawn at random in part."""
-    texts = {dial: str(spec.with_options(strength=str(dial))) for dial in (20, 40, 60, 80)}
-    return tuple(
-        Level(f"strength {dial}", text, rated_as=f"{spec.word}?strength={dial}") for dial, text in texts.items()
-    )
+    """Settings of the strength option below 100, where moves are drawn at random in part.
+
+    A label says so where no games tell the strength: its place among the other levels is then a guess.
+    """
+    levels = []
+    for dial in (20, 40, 60, 80):
+        rated_as = f"{spec.word}?strength={dial}"
+        label = f"strength {dial}" if rated_as in ratings() else f"strength {dial}, not measured"
+        levels.append(Level(label, str(spec.with_options(strength=str(dial))), rated_as=rated_as))
+    return tuple(levels)
 
 
 _DENOISED = AgentSpec("diffusearch").with_options(film="on")  # keeps every denoising step, which the page replays
@@ -75,7 +80,7 @@ PACKAGED: tuple[Opponent, ...] = (
     Opponent(
         DEFAULT_AGENT,
         "Search",
-        "Searches a small tree of positions that the network predicts. The strongest.",
+        "Searches a small tree of positions that the network predicts. The network's best measured rating.",
         (
             *_strengths(AgentSpec(DEFAULT_AGENT))[:2],
             Level("one look", DEFAULT_AGENT, Limits(steps=1), _ONE_LOOK),

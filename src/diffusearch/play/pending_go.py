@@ -30,6 +30,7 @@ class PendingGo:
         self.go = go
         self.overhead = overhead
         self.began = time.monotonic()  # when the budget starts to count: the `go` line, later the ponderhit
+        self.waits = False  # the budget starts to count later still, when the agent is loaded
         self.held = go.infinite or go.ponder  # no bestmove before stop or ponderhit
         self.stopped = False  # the next decision is the answer
         self.finished = False  # nothing more to think about
@@ -40,6 +41,11 @@ class PendingGo:
         self.sent = 0.0  # when it was answered
         self.timers: list[threading.Timer] = []
         self.moves: tuple[chess.Move, ...] = () if board is None else allowed_moves(board, go.searchmoves)  # () = all
+
+    @property
+    def only_move_timed(self) -> bool:
+        """Whether `movetime` is all that limits its time: no clock of a game runs while the agent is loaded."""
+        return self.go.movetime is not None and (self.board is None or self.go.clock(self.board.turn) is None)
 
     def budget(self, least: float, turn: float, ahead: bool = False) -> MoveBudget | None:
         """The time for this move; None = as long as it takes.

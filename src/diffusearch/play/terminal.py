@@ -59,12 +59,22 @@ def summary(thought: Thought) -> list[str]:
     """The agent, its move, the line, the value and the likeliest moves, as lines of text."""
     line = numbered(thought.line, chess.Board(thought.root))
     lines = [f"agent     {thought.agent}", f"move      {thought.san} ({thought.move})", f"line      {line}"]
+    lines += drift(thought.line)
     if thought.value is not None:
         lines.append(f"value     {thought.value:.0%} for {thought.turn}")
     for place, candidate in enumerate(thought.candidates):
         bar = "█" * round(_BAR * candidate.probability)
         lines.append(f"{'' if place else 'moves':<9} {candidate.san:<7} {candidate.probability:>6.1%} {bar}".rstrip())
     return lines + drafts_read(thought)
+
+
+def drift(line: Iterable[LinePly]) -> list[str]:
+    """The first predicted board that does not follow from its move: later moves stand on it."""
+    for ply in line:
+        if ply.wrong:
+            squares = f"{len(ply.wrong)} wrong {'square' if len(ply.wrong) == 1 else 'squares'}"
+            return [f"          the board predicted after {named(ply)} has {squares}; moves after it may be impossible"]
+    return []
 
 
 def drafts_read(thought: Thought) -> list[str]:

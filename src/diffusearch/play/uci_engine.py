@@ -28,6 +28,7 @@ from diffusearch.play.pending_go import Answers, PendingGo
 from diffusearch.play.scoring import FIRST_LOOK, filled, scored
 from diffusearch.play.uci_options import UciOptions
 from diffusearch.play.uci_words import Go, info_line, legal_line
+from diffusearch.play.warm_up import calls_of, warm_up
 
 Say = Callable[[str], None]
 Build = Callable[[str], Agent]
@@ -76,6 +77,7 @@ class ThinkingEngine:
 
     def new_game(self) -> None:
         self.stop()
+        self.options.new_game()
         self._jobs.put(self._forget)
 
     def go(self, board: chess.Board | None, go: Go) -> None:
@@ -91,6 +93,7 @@ class ThinkingEngine:
         self._answers.add(pending)
         if self._agent is not None and not pending.held and self._too_late(pending):
             return  # answered here, because waking the worker would cost time
+        pending.waits = pending.only_move_timed and (self._agent is None or self._agent_key != self._key)
         self._set_timers(pending)  # already here: the worker may still be busy with an earlier `go`
         self._jobs.put(lambda: self._think(pending))
 
@@ -161,14 +164,17 @@ class ThinkingEngine:
         done.set()
 
     def _forget(self) -> None:
-        self.options.new_game()
         if self._agent is not None:
             with self._errors_told():
                 self._agent.new_game()
 
+    @property
+    def _key(self) -> tuple[str, int]:
+        return self.options.agent_text(), self.options.number("Threads")
+
     def _prepared(self) -> Agent:
         """The agent that the options describe, built and warmed up if it is not there yet."""
-        key = (self.options.agent_text(), self.options.number("Threads"))
+        key = self._key
         if self._agent is not None and key == self._agent_key:
             return self._agent
         if self._agent is not None:
@@ -176,22 +182,9 @@ class ThinkingEngine:
             self._agent = None
         use_threads(key[1])
         agent = self._build(key[0])
-        # Twice: the first call pays for lazy initialisation, the second tells the speed.
-        agent.play(chess.Board(), FIRST_LOOK)
-        began = time.monotonic()
-        agent.play(chess.Board(), FIRST_LOOK)
-        self._speed, self._look = Speed(), Speed()
-        for speed in (self._speed, self._look):
-            speed.measured(time.monotonic() - began, 1, 1)
-        self._has_steps = 0 < agent.play(chess.Board(), Limits(steps=1)).nodes <= agent.work(1)
-        if self._has_steps:
-            own = agent.play(chess.Board())
-            self._own_steps = _calls(own)
-            self._one_search = own.look_ahead is not None and own.look_ahead.by == "search"
-            for steps in (3, self._own_steps):  # evaluations in a batch may be cheaper than one by one
-                began = time.monotonic()
-                decision = agent.play(chess.Board(), Limits(steps=steps, line=False))
-                self._speed.measured(time.monotonic() - began, _calls(decision), decision.nodes)
+        known = warm_up(agent)
+        self._speed, self._look = known.speed, known.look
+        self._has_steps, self._own_steps, self._one_search = known.has_steps, known.own_steps, known.one_search
         gc.collect()
         gc.freeze()  # what was loaded stays: collections in the middle of a game need not look at it
         self._agent, self._agent_key = agent, key
@@ -216,6 +209,8 @@ class ThinkingEngine:
         if go.searchmoves and not pending.moves:
             self.say("info string None of the searchmoves is legal here; all moves are considered.")
         agent = self._prepared()
+        if pending.waits:
+            self._begin(pending)
         if pending.answered.is_set() or self._too_late(pending):
             return
         look = replace(FIRST_LOOK, moves=pending.moves, nodes=min(FIRST_LOOK.nodes or 1, go.nodes or sys.maxsize))
@@ -318,7 +313,7 @@ class ThinkingEngine:
         plain = lines == 1 or self.options.strength < FULL  # only `play` samples; its candidates are further lines
         decisions = [agent.play(board.copy(), limits)] if plain else agent.analyse(board.copy(), limits, lines)
         first = decisions[0]
-        spent = time.monotonic() - began, _calls(first), first.nodes
+        spent = time.monotonic() - began, calls_of(first), first.nodes
         shared = self._one_search or not self._has_steps
         evaluations = first.nodes if shared else sum(decision.nodes for decision in decisions)
         decisions = filled(board, decisions, limits.moves, lines)
@@ -344,11 +339,17 @@ class ThinkingEngine:
 
     # --- answering ---------------------------------------------------------------------------------------------
 
+    def _begin(self, pending: PendingGo) -> None:
+        """The engine is loaded: the time of the move begins."""
+        with self._answers.lock:
+            pending.waits, pending.began = False, time.monotonic()
+        self._set_timers(pending)
+
     def _set_timers(self, pending: PendingGo) -> None:
         """From the end of the budget on the best decision there is gets played; near the flag, any move."""
         with self._answers.lock:
             plan = pending.budget(self._look.careful() or 0.0, self._lag.turn)
-            if plan is None or pending.answered.is_set():
+            if plan is None or pending.waits or pending.answered.is_set():
                 return
             gone = time.monotonic() - pending.began
             for mark, action in ((plan.maximum, self._time_is_up), (plan.flag, self._answer_by_fallback)):
@@ -390,8 +391,3 @@ class ThinkingEngine:
             self._answers.answer(pending)
             if pending.board is not None and pending.best is not None:
                 self._expected.keep(pending.board, legal_line(pending.board, pending.best))
-
-
-def _calls(decision: Decision) -> int:
-    """Network calls of a decision; an agent that does not count them evaluates one position a call."""
-    return decision.imagination.steps if decision.imagination else max(1, decision.nodes)
