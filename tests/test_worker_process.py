@@ -60,6 +60,38 @@ def test_workers_end_with_a_terminated_tournament(tmp_path: Path) -> None:
                 os.kill(one, signal.SIGKILL)
 
 
+NOTED = """
+import os, signal, subprocess, sys, time
+from diffusearch import worker_process
+
+if sys.argv[1] == "main":
+    worker = subprocess.Popen([sys.executable, __file__, str(os.getpid())])
+    print(worker.pid, flush=True)
+    sys.stdin.read()
+else:
+    signal.signal(signal.SIGTERM, lambda *_: None)  # noted, and then nothing more happens
+    worker_process.PAUSE = worker_process.ENDING = 0.1
+    worker_process.begin(int(sys.argv[1]))
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to see other processes")
+def test_a_worker_that_only_notes_the_signal_ends_too(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(NOTED)
+    command = [sys.executable, str(script), "main"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as main:
+        assert main.stdout is not None
+        worker = int(main.stdout.readline())
+        try:
+            main.kill()
+            _until(lambda: not _alive(worker))
+        finally:
+            if _alive(worker):
+                os.kill(worker, signal.SIGKILL)
+
+
 def _workers(folder: Path) -> set[int]:
     return {int(path.name.partition("-")[2]) for path in folder.glob("worker-*")}
 

@@ -8,6 +8,7 @@ import threading
 import time
 
 PAUSE = 1.0  # seconds between two looks at the parent
+ENDING = 60.0  # seconds in which a worker may finish its step and save after the signal
 
 
 def begin(parent: int, grace: float = 0.0) -> None:
@@ -23,5 +24,8 @@ def begin(parent: int, grace: float = 0.0) -> None:
             time.sleep(PAUSE)
         time.sleep(grace)
         os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(ENDING)
+        # A training notes the signal and ends its step; its worker then waits for a job that nobody will send.
+        os._exit(128 + signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()

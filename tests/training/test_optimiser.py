@@ -53,6 +53,21 @@ def test_matrices_of_one_shape_together_are_the_same_as_one_by_one() -> None:
     assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(together, alone, strict=True))
 
 
+def test_muon_in_bf16_takes_nearly_the_same_step_and_keeps_the_weights_precision() -> None:
+    gradient = torch.randn(32, 64, generator=torch.Generator().manual_seed(3))
+    steps = []
+    for bf16 in (False, True):
+        weight = nn.Parameter(torch.zeros(32, 64))
+        weight.grad = gradient.clone()
+        optimiser = Muon([weight], lr=0.1, bf16=bf16)
+        optimiser.step()
+        assert weight.dtype == optimiser.state[weight]["momentum"].dtype == torch.float32
+        steps.append(weight.detach())
+    exact, rounded = steps
+    assert not torch.equal(exact, rounded)
+    assert float((exact - rounded).norm() / exact.norm()) < 0.05  # bf16 has 8 bits of precision
+
+
 def small_net() -> Denoiser:
     trunk = TrunkConfig(layers=1, width=16, heads=2)
     return Denoiser(ModelConfig(paradigm="s-a", encoding="compact", patch=8, head="typed", trunk=trunk))

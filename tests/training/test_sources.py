@@ -76,7 +76,7 @@ def test_a_recipes_sources(labelled: Path, tmp_path: Path) -> None:
         open_sources(recipe_from_dict({"data": ready}), lambda line: None)
     with pytest.raises(UserError, match="names no data"):
         open_sources(recipe_from_dict({}), lambda line: None)
-    with pytest.raises(UserError, match="nowhere"):
+    with pytest.raises(UserError, match=r"no labels at .*nowhere.*diffusearch label"):
         open_sources(recipe_from_dict({"data": {"sources": [{"path": str(tmp_path / "nowhere")}]}}), lambda line: None)
 
 

@@ -17,6 +17,7 @@ from diffusearch.data.draft_records import is_drafts
 from diffusearch.errors import UserError
 from diffusearch.files import locked, remove_leftovers, write_whole
 from diffusearch.training import checkpoint
+from diffusearch.training.allocator import keep_freed_memory
 from diffusearch.training.draft_training import DraftTraining, open_drafts
 from diffusearch.training.log import Log
 from diffusearch.training.processes import World
@@ -59,6 +60,7 @@ def train(recipe: Recipe, out: Path, *, resume: bool = False, report: Say = lamb
     """
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
+    keep_freed_memory()
     world = World.join()
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Muon: momentum whose matrix updates are made orthogonal before they are applied (Jordan et al. 2024).
 
-torch ships a Muon that computes in bf16, which a CPU without bf16 products emulates slowly; this one computes in the
-weights' own precision, and matrices of one shape together.
+torch ships a Muon that always computes in bf16, which a CPU without bf16 products emulates slowly. This one computes in
+bf16 only if it is asked to, and matrices of one shape together.
 """
 
 from __future__ import annotations
@@ -31,8 +31,18 @@ def orthogonal(matrices: Tensor) -> Tensor:
 class Muon(torch.optim.Optimizer):
     """For hidden matrices only; the step has the RMS that AdamW's steps have, so the same learning rate serves both."""
 
-    def __init__(self, params: Iterable[Tensor], lr: float, momentum: float = 0.95, weight_decay: float = 0.0) -> None:
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.0,
+        *,
+        bf16: bool = False,
+    ) -> None:
+        """`bf16`: the updates are made orthogonal in bf16; momentum and weights keep their precision."""
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        self.bf16 = bf16
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
@@ -45,9 +55,11 @@ class Muon(torch.optim.Optimizer):
             for shape, parameters in same_shape.items():
                 updates = torch.stack([self._momentum(p, group["momentum"]) for p in parameters])
                 scale = 0.2 * max(shape) ** 0.5
+                if self.bf16:
+                    updates = updates.bfloat16()
                 for parameter, update in zip(parameters, orthogonal(updates), strict=True):
                     parameter.mul_(1.0 - group["lr"] * group["weight_decay"])
-                    parameter.add_(update, alpha=-group["lr"] * scale)
+                    parameter.add_(update.to(parameter.dtype), alpha=-group["lr"] * scale)
 
     def _momentum(self, parameter: Tensor, momentum: float) -> Tensor:
         """Nesterov momentum."""

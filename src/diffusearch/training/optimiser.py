@@ -15,8 +15,8 @@ from diffusearch.training.muon import Muon
 from diffusearch.training.tables import OptimiserConfig
 
 
-def make_optimisers(net: Denoiser, config: OptimiserConfig) -> list[torch.optim.Optimizer]:
-    """One optimiser, or for Muon two: Muon for the trunk's matrices, AdamW for everything else."""
+def make_optimisers(net: Denoiser, config: OptimiserConfig, *, bf16: bool = False) -> list[torch.optim.Optimizer]:
+    """One optimiser, or for Muon two: Muon (with `bf16` products) for the trunk's matrices, AdamW for the rest."""
     betas = (0.9, config.beta2)
     everything = [p for p in net.parameters() if p.requires_grad]
     if config.kind == "adam":
@@ -30,7 +30,7 @@ def make_optimisers(net: Denoiser, config: OptimiserConfig) -> list[torch.optim.
     chosen = {id(p) for p in matrices}
     rest = [p for p in everything if id(p) not in chosen]
     return [
-        Muon(matrices, lr=config.rate, weight_decay=config.weight_decay),
+        Muon(matrices, lr=config.rate, weight_decay=config.weight_decay, bf16=bf16),
         torch.optim.AdamW(rest, lr=config.rate, betas=betas, weight_decay=0.0, fused=True),
     ]
 

@@ -15,7 +15,11 @@ def has_bf16() -> bool:
     return bool(capability.get("avx512_bf16") or capability.get("amx_bf16"))
 
 
+def uses_bf16(choice: str) -> bool:
+    """Whether a recipe's choice ("on", "off" or "auto") means bf16 on this machine."""
+    return choice == "on" or (choice == "auto" and has_bf16())
+
+
 def mixed_precision(choice: str, device: torch.device) -> AbstractContextManager[object]:
     """bf16 autocast or nothing."""
-    on = choice == "on" or (choice == "auto" and has_bf16())
-    return torch.autocast(device.type, dtype=torch.bfloat16) if on else nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16) if uses_bf16(choice) else nullcontext()

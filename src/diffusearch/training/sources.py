@@ -27,6 +27,12 @@ def open_sources(recipe: Recipe, say: Say) -> tuple[list[Records], Records | Non
     data, horizon = recipe.data, recipe.model.horizon
     if not data.sources:
         raise UserError(f"the recipe {recipe.name!r} names no data: give data.sources a path")
+    for source in data.sources:
+        if not Path(source.path).exists():
+            raise UserError(
+                f"there are no labels at {source.path}: make them with `diffusearch label GAMES.pgn --out "
+                f"{source.path}`, or name yours with --set 'data.sources=[{{path=\"FOLDER\"}}]'"
+            )
     by_action = recipe.model.paradigm == "sa-v"
     records = [
         records_of(Path(s.path), horizon, "train", data.cache, by_action, say, s.ply, s.games) for s in data.sources

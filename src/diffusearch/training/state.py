@@ -27,7 +27,7 @@ from diffusearch.tokens.batch import Batch, tokenise
 from diffusearch.training import checkpoint
 from diffusearch.training.log import Report, Validation
 from diffusearch.training.optimiser import Average, make_optimisers, rate_factor
-from diffusearch.training.precision import mixed_precision
+from diffusearch.training.precision import mixed_precision, uses_bf16
 from diffusearch.training.processes import World
 from diffusearch.training.recipe import Recipe
 from diffusearch.training.tables import OptimiserConfig
@@ -54,7 +54,7 @@ class Training:
         self.net = Denoiser(recipe.model).to(self.device)
         self.freeze()
         self.process = make_process(recipe.process.kind, recipe.process.timesteps)
-        self.optimisers = make_optimisers(self.net, config)
+        self.optimisers = make_optimisers(self.net, config, bf16=uses_bf16(recipe.bf16))
         self.average = Average(self.net, config.ema) if config.ema > 0 else None
         self.mixture = Mixture(records, [source.weight for source in recipe.data.sources], recipe.seed)
         self.records = sum(len(r) for r in records)
