@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 from diffusearch.cli import app
 from diffusearch.cli.move import spec_of
 from diffusearch.errors import UserError
+from diffusearch.play.schemas import LinePly
+from diffusearch.play.terminal import drift
 
 MIDDLEGAME = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
 
@@ -134,6 +136,14 @@ def test_demo_shows_position_film_boards_and_verdict(tiny_run: Path) -> None:
     assert "agent     diffusearch:" in said
     assert "film=on" not in said
     assert "the solution" in said.splitlines()[-1]
+
+
+def test_the_first_board_that_does_not_follow_is_named_under_the_line() -> None:
+    right = LinePly(uci="e2e4", san="e4", legal=True, squares="." * 64, wrong=[], problem=None)
+    bad = right.model_copy(update={"uci": "d7d5", "san": "d5", "wrong": ["d5", "d7"]})
+    assert drift([right]) == []
+    (said,) = drift([right, bad, bad])
+    assert "predicted after d5 has 2 wrong squares" in said
 
 
 def test_demo_of_an_agent_that_imagines_nothing() -> None:

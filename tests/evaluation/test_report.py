@@ -155,7 +155,7 @@ def test_curves_are_lines_with_intervals_in_the_order_of_x(monkeypatch: pytest.M
     monkeypatch.setattr(charts, "_line", lambda axis, xs, shares, colour, label: lines.append((label, xs, shares)))
     shares = {"b": share(2, 4), "a": share(1, 4), "z": share(3, 4)}
     points = {"b": ("one", 20.0), "a": ("one", 1.0), "absent": ("one", 5.0), "z": ("two", 1.0)}
-    picture = charts.curves(shares, points, {"absent": 41.31}, "steps")
+    picture = charts.curves(shares, points, {"one": [(5.0, 41.31)]}, "steps")
     assert picture.startswith(b"\x89PNG")
     assert lines == [("one", [1.0, 20.0], [share(1, 4), share(2, 4)]), ("two", [1.0], [share(3, 4)])]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffusearch.reproduce.catalogue import exhibits_of
-from diffusearch.reproduce.claims import Claim, Test, Verdict, claims_of
+from diffusearch.reproduce.claims import RULE_OF, Claim, Test, Verdict, claims_of
 from diffusearch.reproduce.contrasts import Estimate, RowOutcomes
 from diffusearch.reproduce.scales import SCALES
 
@@ -21,10 +21,14 @@ WEIGHTS = (("new", 1.0), ("old", -1.0))
         ("gain", -0.03, 0.009, Verdict.FAILS),
         ("no gain", -0.01, 0.019, Verdict.HOLDS),
         ("no gain", -0.01, 0.021, Verdict.OPEN),
-        ("no gain", 0.001, 0.03, Verdict.FAILS),
-        ("straight", -0.009, 0.009, Verdict.HOLDS),
-        ("straight", -0.02, 0.009, Verdict.OPEN),
-        ("straight", -0.02, -0.001, Verdict.FAILS),
+        ("no gain", 0.001, 0.021, Verdict.FAILS),
+        ("straight", -0.019, 0.019, Verdict.HOLDS),
+        ("straight", -0.021, 0.009, Verdict.OPEN),
+        ("straight", -0.021, -0.001, Verdict.FAILS),
+        # where both ends of a rule are met, it holds, as the rule says
+        ("gain", 0.001, 0.009, Verdict.HOLDS),
+        ("no gain", 0.001, 0.019, Verdict.HOLDS),
+        ("straight", 0.001, 0.019, Verdict.HOLDS),
     ],
 )
 def test_an_interval_decides(expected: str, low: float, high: float, verdict: Verdict) -> None:
@@ -44,6 +48,29 @@ def test_a_claim_needs_all_of_its_tests() -> None:
     assert Claim(1, "it", (gain, missing)).verdict(rows, 0.0) is Verdict.MISSING
     assert Claim(1, "it", (gain, missing, loss)).verdict(rows, 0.0) is Verdict.FAILS
     assert Claim(1, "it", (gain,)).verdict(rows, spread=1.0) is Verdict.OPEN  # seeds may differ as much
+
+
+def test_the_test_that_decides_is_named() -> None:
+    right, wrong = (np.full(100, value) for value in (True, False))
+    rows = {("main", "new"): RowOutcomes((right,), ("n",)), ("main", "old"): RowOutcomes((wrong,), ("o",))}
+    gain, loss = Test("gain", "main", WEIGHTS), Test("loss", "main", (("old", 1.0), ("new", -1.0)))
+    missing = Test("missing", "main", (("other", 1.0), ("old", -1.0)))
+    assert Claim(1, "it", (gain, missing, loss)).decided(rows, 0.0) == (loss, Verdict.FAILS)
+    assert Claim(1, "it", (gain, missing)).decided(rows, 0.0) == (missing, Verdict.MISSING)
+    assert Claim(1, "it", (gain, gain)).decided(rows, 0.0)[0] is gain
+
+
+@pytest.mark.parametrize("name", ["laptop", "tiny"])
+def test_every_test_has_a_rule_in_words(name: str) -> None:
+    expected = {test.expected for claim in claims_of(SCALES[name]) for test in claim.tests}
+    assert expected == {*RULE_OF, ""}
+
+
+def test_both_searches_are_asked_whether_they_stagnate() -> None:
+    """The paper's claim is about its own search, and the fair one has the same networks."""
+    (claim,) = [one for one in claims_of(SCALES["laptop"]) if one.number == 9]
+    searches = [test for test in claim.tests if test.expected == "no gain"]
+    assert [test.weights[0][0] for test in searches] == ["mcts, 200 simulations", "mcts-as-published, 200 simulations"]
 
 
 @pytest.mark.parametrize("name", ["laptop", "tiny"])

@@ -116,7 +116,7 @@ def test_curves_are_drawn_where_rows_are_points(trained: Setting, monkeypatch: p
     rows = tuple(replace(one, series="ours", x=n) for n, one in enumerate(table("actions").rows))
     curve = replace(table("actions"), rows=rows, axis="depth")
     write_page(curve, make(curve, trained), trained)
-    ((shares, points, _, axis),) = drawn
+    ((shares, points, _, axis, _),) = drawn
     assert list(shares) == ["Direct", "Without future"]
     assert points["Gaussian"] == ("ours", 2)  # the paper's figure of a missing row is drawn too
     assert axis == "depth"

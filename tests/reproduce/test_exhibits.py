@@ -9,9 +9,11 @@ from diffusearch.agents.build import KINDS
 from diffusearch.agents.spec import AgentSpec
 from diffusearch.errors import UserError
 from diffusearch.evaluation.paper import paper_tables
-from diffusearch.reproduce.catalogue import EXHIBITS, exhibit
+from diffusearch.reproduce.catalogue import EXHIBITS, exhibit, exhibits_of
 from diffusearch.reproduce.exhibits import METRICS, Exhibit
+from diffusearch.reproduce.jobs import FIRST, ordered_runs, seed_of
 from diffusearch.reproduce.plan import Setting, resolved
+from diffusearch.reproduce.scales import SCALES
 
 # rows of the paper that no exhibit repeats: the oracle here has another limit and another label
 LEFT_OUT = {"main": "Stockfish 16"}
@@ -39,13 +41,14 @@ def test_every_run_is_a_valid_recipe(one: Exhibit) -> None:
 
 @pytest.mark.parametrize("one", [one for name, one in EXHIBITS.items() if name != "planners"], ids=lambda one: one.name)
 def test_diffusion_rows_leave_the_decoding_to_the_run(one: Exhibit) -> None:
-    """Only `steps` chooses steps and order, only the single model of `depth` a horizon, only `compute` other rules."""
+    """Only `steps` chooses steps and order, only the single model a horizon, only two exhibits other rules."""
     for row in one.rows:
         if row.agent.startswith("diffusearch"):
             wanted = {"steps", "order"} if one.name == "steps" else set()
             wanted |= {"horizon"} if "single model" in row.label else set()
             options = set(AgentSpec.parse(row.agent).options)
-            assert options == wanted or (one.name == "compute" and options <= {"legal", "carry"})
+            rules = {"legal", "carry"} if one.name in ("decoding", "futures") else set()
+            assert wanted <= options <= wanted | rules
 
 
 @pytest.mark.parametrize("one", EXHIBITS.values(), ids=list(EXHIBITS))
@@ -63,6 +66,12 @@ def test_one_name_is_one_run() -> None:
         for run in one.runs:
             if not run.packaged:
                 assert seen.setdefault(run.name, run.settings) == run.settings
+
+
+def test_every_row_has_a_run_before_another_has_its_second() -> None:
+    seeds = [seed_of(run) for run in ordered_runs(exhibits_of(SCALES["laptop"])) if run.name not in FIRST]
+    assert set(seeds) == {0, 1, 2}
+    assert seeds == sorted(seeds)
 
 
 def test_baselines_are_causal_and_train_until_they_converge() -> None:

@@ -86,7 +86,7 @@ def demo(
     puzzle: Annotated[int | None, typer.Option("--puzzle", help="Another puzzle, by its number from 1.")] = None,
     steps: Steps = None,
 ) -> None:
-    """A puzzle in the terminal: the denoising step by step, the imagined boards, and the move."""
+    """A puzzle in the terminal: the predicted boards, the move, and the drafts or the denoising steps behind it."""
     from rich.console import Console
 
     from diffusearch.agents.build import KINDS

@@ -81,12 +81,15 @@ def reproduce(
     elsewhere too.
     """
     from diffusearch.reproduce.catalogue import EXHIBITS, exhibit
+    from diffusearch.reproduce.exhibits import COUNTS, EXAMPLES
     from diffusearch.reproduce.plan import Setting
     from diffusearch.reproduce.scales import scale_named
 
     if name == "list":
         for one in EXHIBITS.values():
             print(f"{one.name:<16}{one.place:<36}{one.title}")
+        for place, title in (COUNTS, EXAMPLES):
+            print(f"{'(all)':<16}{place:<36}{title}")
         print("`diffusearch reproduce NAME --help` tells what one contains and costs; `all` makes every one.")
         return
     chosen = scale_named(scale)

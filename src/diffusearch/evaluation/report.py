@@ -71,9 +71,9 @@ def report(folder: Path, out: Path | None = None) -> list[Path]:
     return [page, *(out / name for name in drawn)]
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; the first column to the left, the others to the right."""
-    rule = ["---"] + ["---:"] * (len(head) - 1)
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """A Markdown table; the first columns to the left, the others to the right."""
+    rule = ["---"] * left + ["---:"] * (len(head) - left)
     lines = [head, rule, *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
@@ -162,8 +162,11 @@ def _unpadded(band: str) -> str:
     return "-".join(str(int(end)) for end in band.split("-"))
 
 
-def futures_table(result: dict[str, Any]) -> str:
-    """The paper's table of imagined futures; beside the figures of agent `diffusearch` stand those of the paper."""
+def futures_table(result: dict[str, Any], title: str | None = None) -> str:
+    """The paper's table of imagined futures; beside the figures of agent `diffusearch` stand those of the paper.
+
+    `title` is the heading, with the number of positions unless another one is given.
+    """
     columns = ("valid_action", "best", "valid_state", "match")
     head = ["step", "valid a_i", "best a_i", "valid s_i", "match a_(i-1)-s_i", "paper 10k", "paper 100k"]
     rows = []
@@ -175,8 +178,14 @@ def futures_table(result: dict[str, Any]) -> str:
             papers.append(" / ".join("-" if figure is None else f"{figure:.1f}" for figure in figures))
         rows.append([str(row["step"]), *(percent(row[column]) for column in columns), *papers])
     raw = result["legality"]["raw"] if result["legality"] else None
-    note = f"\n\nWithout the legality mask the first move would be legal in {percent(raw)} %." if raw else ""
-    return f"## Futures of `{result['agent']}`, % of {result['n']}\n\n{table(head, rows)}{note}"
+    note = (
+        f"\n\nIn the call that fixes the first move, the network's own first choice among all moves is legal in "
+        f"{percent(raw)} %."
+        if raw
+        else ""
+    )
+    heading = f"## Futures of `{result['agent']}`, % of {result['n']}" if title is None else title
+    return f"{heading}\n\n{table(head, rows)}{note}"
 
 
 def pairs_table(results: Sequence[dict[str, Any]], title: str) -> str:

@@ -2,14 +2,16 @@
 
 The interval has two parts. Positions: each position has its own weighted sum of outcomes (averaged over seeds), and the
 mean of these has a standard error. Seeds: two runs of one recipe with other seeds differ, and so would the next; the
-spread is estimated from all rows with several seeds, and counts for each run in the contrast. Rows that decode the same
-runs differ by no seed.
+spread is estimated from all rows with several seeds, and counts for each run in the contrast. Positions on which seeds
+differ are in both parts: intervals are rather too wide than too narrow. Rows that decode the same runs differ by no
+seed: such a contrast is about these runs, and is taken over the seeds that all of them have. Engines and the package's
+weights have no spread of seeds either.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,17 +27,11 @@ class RowOutcomes:
     """A row of an exhibit as measured: the outcomes of each seed, and the names of the runs of seed 0."""
 
     seeds: tuple[Outcomes, ...]
-    runs: tuple[str, ...]
+    runs: tuple[str, ...]  # trained at this scale; none of an engine or the package's weights
 
     @property
     def accuracies(self) -> list[float]:
         return [float(one.mean()) for one in self.seeds]
-
-    @property
-    def mean(self) -> npt.NDArray[np.float64]:
-        """[positions] share of seeds that are right."""
-        average: npt.NDArray[np.float64] = np.mean([one.astype(np.float64) for one in self.seeds], axis=0)
-        return average
 
 
 @dataclass(frozen=True)
@@ -51,6 +47,15 @@ class Estimate:
         return f"{100 * self.value:+.1f} [{100 * self.low:+.1f}, {100 * self.high:+.1f}]"
 
 
+def most_seeds(rows: Iterable[RowOutcomes]) -> list[RowOutcomes]:
+    """One row for each set of runs, the first with the most seeds: a run counts once, however often it is decoded."""
+    found: dict[tuple[str, ...], RowOutcomes] = {}
+    for row in rows:
+        if row.runs and (row.runs not in found or len(row.seeds) > len(found[row.runs].seeds)):
+            found[row.runs] = row
+    return list(found.values())
+
+
 def seed_spread(rows: Sequence[RowOutcomes]) -> float:
     """The standard deviation of a run's accuracy over seeds, pooled over the rows that have several; 0 without any."""
     several = [np.array(row.accuracies) for row in rows if len(row.seeds) > 1]
@@ -62,25 +67,35 @@ def seed_spread(rows: Sequence[RowOutcomes]) -> float:
 
 def contrast(rows: Mapping[str, RowOutcomes], weights: Mapping[str, float], spread: float) -> Estimate:
     """The weighted sum of rows' accuracies; `spread` is that of seeds."""
-    each = sum(weight * rows[label].mean for label, weight in weights.items())
-    assert isinstance(each, np.ndarray)
-    value, error = float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))) if len(each) > 1 else 0.0
-    by_run: dict[tuple[str, ...], tuple[float, int]] = {}  # the same weights in several rows: their weights add up
-    for label, weight in weights.items():
-        row = rows[label]
-        total, seeds = by_run.get(row.runs, (0.0, len(row.seeds)))
-        by_run[row.runs] = (total + weight, min(seeds, len(row.seeds)))
-    variance = error**2 + sum(weight**2 * spread**2 / seeds for weight, seeds in by_run.values())
+    by_run: dict[tuple[str, ...], list[str]] = {}  # rows that decode the same runs
+    for label in weights:
+        by_run.setdefault(rows[label].runs, []).append(label)
+    each, variance = np.zeros(len(next(iter(rows.values())).seeds[0])), 0.0
+    for runs, labels in by_run.items():
+        seeds = min(len(rows[label].seeds) for label in labels)
+        total = 0.0  # the same weights in several rows: what they count for adds up
+        for label in labels:
+            each = each + weights[label] * np.mean(rows[label].seeds[:seeds], axis=0)
+            total += weights[label]
+        variance += total**2 * spread**2 / seeds if runs else 0.0
+    # one position says nothing of the next
+    variance += float(each.var(ddof=1)) / len(each) if len(each) > 1 else 1.0
     half = Z95 * math.sqrt(variance)
+    value = float(each.mean())
     return Estimate(value, value - half, value + half)
 
 
 def accuracy_of(row: RowOutcomes, spread: float) -> Estimate:
-    """A row's accuracy: Wilson's interval for one seed, else that of the mean over seeds."""
-    if len(row.seeds) == 1:
-        hits, n = int(row.seeds[0].sum()), len(row.seeds[0])
-        return Estimate(hits / n, *wilson(hits, n))
-    return contrast({"it": row}, {"it": 1.0}, spread)
+    """A row's accuracy. Of one seed: Wilson's interval, made wider by the spread of seeds where a run was trained."""
+    if len(row.seeds) > 1:
+        mean = contrast({"it": row}, {"it": 1.0}, spread)
+        return Estimate(mean.value, max(0.0, mean.low), min(1.0, mean.high))
+    hits, n = int(row.seeds[0].sum()), len(row.seeds[0])
+    (low, high), value = wilson(hits, n), hits / n
+    seeds = Z95 * spread if row.runs else 0.0
+    return Estimate(
+        value, max(0.0, value - math.hypot(value - low, seeds)), min(1.0, value + math.hypot(high - value, seeds))
+    )
 
 
 def slope(xs: Sequence[float]) -> list[float]:
@@ -89,8 +104,14 @@ def slope(xs: Sequence[float]) -> list[float]:
     return list(map(float, centred / (centred**2).sum()))
 
 
-def bend(xs: Sequence[float]) -> list[float]:
-    """Weights whose contrast is the coefficient of the square in a least-squares parabola over x."""
+def line_gain(xs: Sequence[float]) -> list[float]:
+    """Weights whose contrast is how much the least-squares line gains from the least x to the greatest."""
+    return [weight * (max(xs) - min(xs)) for weight in slope(xs)]
+
+
+def bow(xs: Sequence[float]) -> list[float]:
+    """Weights whose contrast is how far the least-squares parabola lies above its chord, in the middle of the range."""
     x = np.array(xs) - np.mean(xs)
     design = np.stack([np.ones_like(x), x, x**2], axis=1)
-    return list(map(float, np.linalg.pinv(design)[2]))
+    square = np.linalg.pinv(design)[2]
+    return list(map(float, -square * ((max(xs) - min(xs)) / 2) ** 2))

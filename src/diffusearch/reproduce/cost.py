@@ -18,6 +18,7 @@ import chess
 
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, folder_of, resolved, stage_of
+from diffusearch.reproduce.scales import SCALES, Scale
 
 if TYPE_CHECKING:
     from diffusearch.training.recipe import Recipe
@@ -81,6 +82,16 @@ def content_lines(exhibit: Exhibit, setting: Setting) -> list[str]:
         f"measures {', '.join(exhibit.metrics)}; {len(exhibit.rows)} rows:",
         *(f"  {setting.shown(row.label)}: {row.agent}" for row in exhibit.rows),
     ]
+
+
+def paper_passes(scale: Scale) -> int:
+    """Record-passes of a run of the paper, at the size that a scale is compared with."""
+    from diffusearch.training.named_recipes import find_recipe
+    from diffusearch.training.recipe import load_recipe
+    from diffusearch.training.state import total_steps
+
+    optimiser = load_recipe(find_recipe(SCALES[scale.paper].recipe)).optimiser
+    return total_steps(optimiser, PAPER_RECORDS[scale.paper]) * optimiser.batch
 
 
 def cost_of(run: PlannedRun, recipe: Recipe, rate: float, setting: Setting) -> Cost:

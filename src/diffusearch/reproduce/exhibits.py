@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 from diffusearch.reproduce.plan import PlannedRun
 
-# What a row can be measured by. `cases` draws pictures instead, `counts` and `examples` look at the labelled sets.
-METRICS = ("elo", "puzzles", "actions", "futures", "latency", "cases", "counts", "examples")
+# What a row can be measured by. `cases` draws pictures instead.
+METRICS = ("elo", "puzzles", "actions", "futures", "latency", "cases")
+# What only the page of `reproduce all` has, from its own labels (data_tables.py): place in the paper and title.
+COUNTS, EXAMPLES = ("Table 1", "Data: records and games"), ("Appendix", "A record in each paradigm")
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Exhibit:
     paper: str = ""  # the table of paper.toml with the same labels; empty: the exhibit's own name
     reference: str = ""  # the label of the row with which the others are compared pairwise
     axis: str = ""  # what x means in curves
+    beyond: tuple[tuple[str, float, str], ...] = ()  # (series, x, label in the paper) of its curves, also without a row
     spent: bool = False  # whether the page has columns for evaluations and processor time
 
     @property

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from diffusearch.reproduce import match
-from diffusearch.reproduce.contrasts import Estimate, Outcomes, RowOutcomes, accuracy_of, seed_spread
+from diffusearch.reproduce.contrasts import Estimate, RowOutcomes, accuracy_of, most_seeds, seed_spread
 from diffusearch.reproduce.exhibits import Exhibit, Row
 from diffusearch.reproduce.jobs import MeasureJob, measure_jobs
+from diffusearch.reproduce.kept import Kept
 from diffusearch.reproduce.plan import Setting
 
 
@@ -20,11 +21,13 @@ class Gathered:
 
     outcomes: dict[tuple[str, str], RowOutcomes] = field(default_factory=dict)  # of actions
     figures: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(default_factory=dict)  # by metric, of seed 0
+    training: dict[tuple[str, str], list[float]] = field(default_factory=dict)  # processor seconds of each seed's runs
     ratings: dict[str, dict[str, Any]] = field(default_factory=dict)  # agent -> rating, of the tournament
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> what results tell of the run
     measured: int = 0  # agents and metrics that have a result,
     wanted: int = 0  # of so many
     spread: float = 0.0  # of a run's accuracy over seeds
+    repeated: list[int] = field(default_factory=list)  # seeds of the runs that it is estimated from
 
     def accuracy(self, exhibit: str, label: str) -> Estimate | None:
         """A row's action accuracy."""
@@ -43,26 +46,38 @@ def gather(exhibits: dict[str, Exhibit], setting: Setting) -> Gathered:
                 result = MeasureJob(row, metric, setting).figures()
                 if result is not None:
                     found.figures[key][metric] = result
-            outcomes = _outcomes(row, setting) if "actions" in exhibit.metrics else ()
-            if outcomes:
-                found.outcomes[key] = RowOutcomes(outcomes, tuple(run.name for run in row.runs))
+            results = _each_seed(row, setting) if "actions" in exhibit.metrics else []
+            if results:
+                outcomes = tuple(np.array([one == "1" for one in result["outcomes"]]) for result in results)
+                found.outcomes[key] = RowOutcomes(outcomes, _trained(row))
+                found.training[key] = [_training(result) for result in results]
     kept = [result for job in jobs if (result := job.figures()) is not None]
     found.measured, found.wanted = len(kept), len(jobs)
     for result in kept:
         found.runs |= result["runs"]
-    different = {row.runs: row for row in found.outcomes.values()}  # a run counts once
-    found.spread = seed_spread(list(different.values()))
+    several = [row for row in most_seeds(found.outcomes.values()) if len(row.seeds) > 1]
+    found.spread, found.repeated = seed_spread(several), [len(row.seeds) for row in several]
     played = match.kept(exhibits, setting)
     found.ratings = {one["agent"]: one for one in played["ratings"]} if played else {}
     return found
 
 
-def _outcomes(row: Row, setting: Setting) -> tuple[Outcomes, ...]:
-    """The outcomes of each seed that is measured, the first ones without a gap."""
+def _trained(row: Row) -> tuple[str, ...]:
+    """The runs of a row that are trained at this scale."""
+    return tuple(run.name for run in row.runs if not run.packaged)
+
+
+def _each_seed(row: Row, setting: Setting) -> list[Kept]:
+    """The results of each seed that is measured, the first ones without a gap."""
     out = []
     for seed in range(row.seeds):
         result = MeasureJob(row.seeded(seed), "actions", setting).figures()
         if result is None:
             break
-        out.append(np.array([one == "1" for one in result["outcomes"]], dtype=np.bool_))
-    return tuple(out)
+        out.append(result)
+    return out
+
+
+def _training(result: Kept) -> float:
+    """Processor seconds in which the runs behind a result were trained."""
+    return sum(float(run.get("processor_seconds", 0.0)) for run in result["runs"].values())

@@ -46,6 +46,7 @@ THEN = (
     "paradigms",
     "main",
     "compute",
+    "decoding",
     "future-quality",
     "steps",
     "futures",
@@ -68,8 +69,13 @@ def ordered_runs(exhibits: dict[str, Exhibit]) -> tuple[PlannedRun, ...]:
                 every |= {run.name: run for run in row.runs if not run.packaged and run.name not in every}
     first = [every[name] for name in FIRST if name in every]
     rest = [run for name, run in every.items() if name not in FIRST]
-    rest.sort(key=lambda run: run.name.endswith("seed2"))  # stable: the third seed comes last
-    return (*first, *rest)
+    return (*first, *sorted(rest, key=seed_of))  # every row has a run before any of the rest has a second
+
+
+def seed_of(run: PlannedRun) -> int:
+    """Which of its row's seeds a run has; 0 is the first."""
+    settings = dict(setting.split("=", 1) for setting in run.settings)
+    return int(settings.get("seed", 0))
 
 
 @dataclass(frozen=True)

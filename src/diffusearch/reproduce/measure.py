@@ -140,7 +140,15 @@ def tournament(ready: dict[str, str], setting: Setting, made: Made, *, processes
     folder = setting.out / "tournament"
     with progress_bar("games", len(fixtures)) as progress:
         played = event.play_tournament(
-            fixtures, book, rules, folder, processes=processes, ray=ray, recipes=recipes, progress=progress
+            fixtures,
+            book,
+            rules,
+            folder,
+            alone=[name for name in names if keeps_tree(name)],
+            processes=processes,
+            ray=ray,
+            recipes=recipes,
+            progress=progress,
         )
     _, figures = event.figures(played, names, rules)
     files = [folder / "games.pgn"]
@@ -150,6 +158,14 @@ def tournament(ready: dict[str, str], setting: Setting, made: Made, *, processes
     rated = {row["agent"]: row for row in result["ratings"]}
     for label, text in ready.items():
         made.results[label]["elo"] = rated[text]
+
+
+def keeps_tree(text: str) -> bool:
+    """Whether an agent is the paper's search, which goes on in a game with the tree of the move before (appendix)."""
+    from diffusearch.agents.spec import AgentSpec
+
+    spec = AgentSpec.parse(text)
+    return spec.word == "mcts" and spec.options.get("preset") == "paper" and spec.options.get("reuse") != "off"
 
 
 def draw_cases(ready: dict[str, str], setting: Setting, made: Made) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from diffusearch.evaluation import charts
 from diffusearch.evaluation.compare import compare_files
 from diffusearch.evaluation.paper import paper_figure
 from diffusearch.evaluation.report import futures_table, pairs_table, percent, table
 from diffusearch.files import write_whole
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.measure import Made
+from diffusearch.reproduce.pictures import Shown, pictures
 from diffusearch.reproduce.plan import Setting
 
 
@@ -27,7 +27,7 @@ def write_page(exhibit: Exhibit, made: Made, setting: Setting) -> Path:
     for label, results in made.results.items():
         if "futures" in results:
             parts += [f"{label}:", futures_table(results["futures"])]
-    parts += [_pairs(exhibit, made, setting), *_pictures(exhibit, made, setting, name)]
+    parts += [_pairs(exhibit, made, setting), *_pictures(exhibit, made, setting)]
     parts += [f"[{file.name}]({file.relative_to(setting.out)})" for file in made.files]
     if made.missing:
         parts.append("## Not measured: these runs are not trained yet")
@@ -68,24 +68,12 @@ def _pairs(exhibit: Exhibit, made: Made, setting: Setting) -> str:
     return pairs_table(results, f"Actions, {reference} minus each other row")
 
 
-def _pictures(exhibit: Exhibit, made: Made, setting: Setting, name: str) -> list[str]:
-    shown = {label: results["actions"] for label, results in made.results.items() if "actions" in results}
-    if not shown:
-        return []
-    drawn: dict[str, bytes] = {}
-    rows = {setting.shown(row.label): row for row in exhibit.rows}
-    papers = {label: paper_figure(name, setting.in_paper(row.label), "actions") for label, row in rows.items()}
-    points = {label: (rows[label].series, rows[label].x) for label in shown if rows[label].series}
-    if points:
-        every = {label: (row.series, row.x) for label, row in rows.items() if row.series}
-        drawn[exhibit.name] = charts.curves(shown, every, papers, exhibit.axis)
-    else:
-        drawn[exhibit.name] = charts.compare_bars(list(shown.items()), papers)
-    timed = [made.results[label].get("latency") for label in shown]
-    if any(timed):
-        both = [(label, shown[label], made.results[label]["latency"]) for label in shown]
-        latencies = [{**share, "agent": label, "milliseconds": one["milliseconds"]} for label, share, one in both]
-        drawn[f"{exhibit.name}-latency"] = charts.latency_points({"rows": latencies})
+def _pictures(exhibit: Exhibit, made: Made, setting: Setting) -> list[str]:
+    def of(metric: str) -> dict[str, dict[str, Any]]:
+        return {label: results[metric] for label, results in made.results.items() if metric in results}
+
+    shown = Shown(*(of(metric) for metric in ("actions", "puzzles", "latency", "futures")))
+    drawn = pictures(exhibit, shown, setting)
     for file, content in drawn.items():
         write_whole(setting.out / f"{file}.png", content)
     return [f"![{exhibit.title}]({file}.png)" for file in drawn]

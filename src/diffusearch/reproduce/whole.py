@@ -25,7 +25,7 @@ from diffusearch.reproduce import cases, match, workers
 from diffusearch.reproduce.catalogue import exhibits_of
 from diffusearch.reproduce.data_tables import keep_counts, kept_counts
 from diffusearch.reproduce.exhibits import Exhibit
-from diffusearch.reproduce.jobs import MeasureJob, TrainJob, measure_jobs, ordered_runs
+from diffusearch.reproduce.jobs import MeasureJob, TrainJob, measure_jobs, ordered_runs, seed_of
 from diffusearch.reproduce.labels import LabelSet, complete, label_missing, label_sets
 from diffusearch.reproduce.plan import Setting, resolved
 from diffusearch.reproduce.work import Ledger, processor_seconds
@@ -91,6 +91,8 @@ def check_whole(whole: Whole) -> None:
         raise UserError(f"There is no file of games {setting.pgn}: give a PGN, plain or compressed, with --games.")
     if setting.puzzles is None:
         raise UserError("`reproduce all` measures puzzles too: give a table of lichess puzzles with --puzzles.")
+    if not setting.puzzles.is_file():
+        raise UserError(f"There is no puzzle file {setting.puzzles}: give a table of lichess puzzles with --puzzles.")
     read_puzzles(setting.puzzles, 1, skip=setting.skip_puzzles)
     if not setting.own_test and setting.actions:
         read_positions(setting.actions, 1, skip=setting.skip_actions)
@@ -137,11 +139,21 @@ def make_all(whole: Whole, say: Say = lambda line: None) -> Path:
 def _label(whole: Whole, ledger: Ledger, say: Say) -> None:
     """Label what is missing; a machine that goes on with kept results labels only what missing runs are trained on."""
     setting, before = whole.setting, processor_seconds()
-    label_missing(_needed_sets(whole), setting, whole.engine, max(1, whole.processes), say)
+    for one in _needed_sets(whole):
+        label_missing((one,), setting, whole.engine, max(1, whole.processes), say)
+        before = _noted("labels", before, ledger)  # a kill in the next set does not lose it
     if kept_counts(setting) is None:
         keep_counts(setting)
-    if (spent := processor_seconds() - before) > 1.0:
-        ledger.note("labels", spent)
+    _noted("labels", before, ledger)
+
+
+def _noted(kind: str, before: float, ledger: Ledger) -> float:
+    """Note the processor time since `before`, if it is worth a line; gives where the next note begins."""
+    now = processor_seconds()
+    if now - before <= 1.0:
+        return before
+    ledger.note(kind, now - before)
+    return now
 
 
 def _needed_sets(whole: Whole) -> tuple[LabelSet, ...]:
@@ -180,7 +192,9 @@ def _train_and_measure(whole: Whole, ledger: Ledger, say: Say) -> None:
     def take() -> MeasureJob | TrainJob | None:
         possible = [job for job in measurements if job.key not in over and job.possible()]
         own = [job for job in possible if any(not run.packaged for run in job.row.runs)]
-        jobs: list[MeasureJob | TrainJob] = [*own, *training, *possible]  # engines and packaged weights come last
+        first = [job for job in training if not seed_of(job.run)]
+        # engines and packaged weights come when every row has a run, before further seeds
+        jobs: list[MeasureJob | TrainJob] = [*own, *first, *possible, *training]
         for job in jobs:
             if job.key not in over:
                 over.add(job.key)

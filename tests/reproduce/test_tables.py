@@ -1,0 +1,80 @@
+"""Tables of the page: figures with intervals, seeds and training time, and the paper's where it has any."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from diffusearch.reproduce.catalogue import exhibits_of
+from diffusearch.reproduce.contrasts import RowOutcomes
+from diffusearch.reproduce.gathered import Gathered
+from diffusearch.reproduce.plan import Setting
+from diffusearch.reproduce.scales import LAPTOP
+from diffusearch.reproduce.tables import exhibit_table
+
+EXHIBITS = exhibits_of(LAPTOP)
+HALF = np.array([True, False] * 50)
+
+
+@pytest.fixture
+def setting(tmp_path: Path) -> Setting:
+    return Setting(tmp_path / "runs", tmp_path, scale=LAPTOP, recipe=LAPTOP.recipe)
+
+
+@pytest.fixture
+def found(setting: Setting) -> Gathered:
+    """Nothing measured but S-A in Table 2 with two of its three seeds, and one search's time."""
+    it = Gathered(spread=0.01)
+    for exhibit in EXHIBITS.values():
+        for row in exhibit.rows:
+            it.figures[exhibit.name, setting.shown(row.label)] = {}
+    key = "main", "S-A, 600 games"
+    it.outcomes[key] = RowOutcomes((HALF, HALF), ("s-a",))
+    it.training[key] = [60.0, 180.0]
+    times = {"median": 54.2, "p10": 49.4, "p90": 57.2}
+    it.figures["depth", "mcts, 50 simulations"]["latency"] = {"processor_milliseconds": times, "mean_depth": 3.13}
+    return it
+
+
+def cells(page: str, label: str) -> dict[str, str]:
+    """A row of a table by its headings."""
+    head, _, *lines = page.splitlines()
+    (line,) = [one for one in lines if one.startswith(f"| {label} |")]
+    return dict(zip(*([cell.strip() for cell in one.strip("|").split(" | ")] for one in (head, line)), strict=True))
+
+
+def test_a_row_has_interval_seeds_training_time_and_the_papers_figures(found: Gathered, setting: Setting) -> None:
+    row = cells(exhibit_table(EXHIBITS["main"], found, setting), "S-A, 600 games")
+    assert row["actions %"].startswith("50.0 [40.")
+    assert row["actions %"].endswith("] (50.0, 50.0)")
+    assert row["seeds"] == "2 of 3"
+    assert row["training, minutes"] == "2.0"  # the mean over seeds
+    assert (row["paper: Elo"], row["paper: puzzles %"], row["paper: actions %"]) == ("1075", "3.95", "22.1")
+    assert (row["puzzles %"], row["Elo"]) == ("not yet", "not yet")
+
+
+def test_rows_that_do_not_play_or_train_have_dashes(found: Gathered, setting: Setting) -> None:
+    page = exhibit_table(EXHIBITS["main"], found, setting)
+    assert cells(page, "fair MCTS, tuned")["Elo"] == "-"
+    oracle = cells(page, "Stockfish, 100,000 nodes (oracle)")
+    assert (oracle["Elo"], oracle["seeds"], oracle["training, minutes"]) == ("-", "-", "-")
+    assert "seeds" not in exhibit_table(EXHIBITS["planners"], found, setting)  # the package's weights
+
+
+def test_a_column_without_a_figure_of_the_papers_is_left_out(found: Gathered, setting: Setting) -> None:
+    for name in ("steps", "compute", "data-size"):
+        assert "paper" not in exhibit_table(EXHIBITS[name], found, setting)
+    assert "paper: actions %" in exhibit_table(EXHIBITS["layers"], found, setting)
+
+
+def test_times_have_their_spread_and_searches_their_measured_depth(found: Gathered, setting: Setting) -> None:
+    row = cells(exhibit_table(EXHIBITS["depth"], found, setting), "mcts, 50 simulations")
+    assert row["processor ms a move"] == "54 (49 to 57)"
+    assert row["mean depth"] == "3.1"
+
+
+def test_futures_alone_make_no_table(found: Gathered, setting: Setting) -> None:
+    assert exhibit_table(replace(EXHIBITS["main"], metrics=("futures",)), found, setting) == ""
