@@ -22,7 +22,7 @@ TEST_PROGRAMS := $(PLAY_PROGRAMS) chromium xboard polyglot xvfb-run gnuchess tog
 
 help:
 	@echo 'make play    play on a page in the browser'
-	@echo 'make demo    a puzzle in the terminal: the move and the future imagined with it'
+	@echo 'make demo    a puzzle in the terminal: the move, and the drafts that the network reads'
 	@echo 'make static  the page that needs no server, in build/static'
 	@echo 'make setup   everything for development, in .venv'
 	@echo 'make test    lint, types and all tests'
@@ -88,7 +88,7 @@ lint: $(DEVELOPING)
 # out whole files, so that what a file prepares is prepared once.
 PYTEST := OMP_NUM_THREADS=1 pytest -n $$(getconf _NPROCESSORS_ONLN) --dist loadfile
 
-test: setup lint
+test: setup static lint
 	$(PYTEST)
 
 test-fast: $(DEVELOPING) lint

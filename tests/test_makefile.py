@@ -56,3 +56,10 @@ def test_other_versions_are_installed_for_both(checkout: Path) -> None:
     later = (checkout / ".venv" / ".developing").stat().st_mtime + 10
     os.utime(checkout / "constraints.txt", (later, later))
     assert extras(checkout, "setup") == ["", "dev"]
+
+
+def test_tests_have_both_pages(checkout: Path) -> None:
+    """Without a built page its tests in Chromium are skipped."""
+    done = subprocess.run(["make", "-n", "test"], cwd=checkout, check=True, capture_output=True, text=True)
+    built = re.findall(r"npm run --silent (\S+)", done.stdout)
+    assert set(built) == {"build", "build:static"}
