@@ -30,6 +30,7 @@ export async function load(game: Game, settings: Partial<PlayState> = {}): Promi
   if (loads > 1) settled = new Promise((resolve) => (settle = resolve));
   if (play.position) play.premove = null; // queued for the game before
   play.loading = true;
+  changed();
   const well = await attempt(async () => {
     const position = await api.position(game);
     if (number !== loads) return;
@@ -45,6 +46,7 @@ export async function load(game: Game, settings: Partial<PlayState> = {}): Promi
   if (number === loads) {
     play.loading = false;
     settle(well);
+    changed();
   }
   return well;
 }

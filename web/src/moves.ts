@@ -3,7 +3,7 @@
 import { api, Cancelled, type Side } from "./api";
 import { pressClock } from "./clock";
 import { agreedDraw, end } from "./ending";
-import { gameOver, humanToMove, nameOf, resultOf, scoreWords, sideName } from "./select";
+import { gameOver, humanToMove, mayImagine, nameOf, resultOf, scoreWords, sideName } from "./select";
 import { tap } from "./sound";
 import { spoken } from "./speech";
 import { atEnd } from "./state";
@@ -93,7 +93,7 @@ export async function answer(): Promise<void> {
 
 /** Think about the last position with the chosen agent and show it; the move is not played. */
 export async function imagine(): Promise<void> {
-  if (!play.position || gameOver(play) || play.thinking) return;
+  if (!mayImagine(play)) return;
   play.cursor = null;
   await ask(false);
   void answer(); // the player may have moved meanwhile

@@ -72,6 +72,10 @@ export const resultOf = (play: PlayState): { score: Score; reason: string } | nu
 
 export const gameOver = (play: PlayState): boolean => resultOf(play) !== null;
 
+/** Whether the agent can be asked what it would play here: position and agent are there, and no other game is on its way. */
+export const mayImagine = (play: PlayState): boolean =>
+  !!play.position && !!play.opponent.agent && !gameOver(play) && !play.loading && !play.thinking;
+
 const certain = (score: Score): number => (score === "1-0" ? 1 : score === "0-1" ? 0 : 0.5);
 
 /** White's chance to win at the board on show, in [0, 1]: from the review, else from the nearest thought before. */

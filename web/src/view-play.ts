@@ -5,7 +5,7 @@ import type { Side } from "./api";
 import { askToResign, mayOfferDraw, offerDraw } from "./ending";
 import * as game from "./game";
 import { answer, dropPremove, imagine, move } from "./moves";
-import { cardOf, expectationHidden, expectations, gameOver, humanToMove, shownPly, shownThought } from "./select";
+import { cardOf, expectationHidden, expectations, gameOver, humanToMove, mayImagine, shownPly, shownThought } from "./select";
 import type { PlayState } from "./state";
 import { changed, state } from "./store";
 import { gameBoard } from "./view-board";
@@ -46,7 +46,7 @@ function controlsView(play: PlayState): TemplateResult {
     <form class="row type" @submit=${typed}>
       <label for="typed" class="hidden">Type a move</label>
       <input id="typed" name="move" autocomplete="off" spellcheck="false" placeholder="Type a move: e4, Nf3" />
-      ${button("Imagine here", () => void imagine(), { off: gameOver(play) || play.thinking, hint: "i" })}
+      ${button("Imagine here", () => void imagine(), { off: !mayImagine(play), hint: "i" })}
     </form>
   </div>`;
 }

@@ -35,6 +35,30 @@ def _launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=chromium, headless=True, args=FLAGS)
 
 
+class Held:
+    """The first request to one route of the API, held back until the test releases it; later ones pass."""
+
+    def __init__(self, page: Page, path: str) -> None:
+        self._page = page
+        self._first: list[Route] = []
+        page.route(f"**/api/{path}", self._take)
+
+    def _take(self, route: Route) -> None:
+        if self._first:
+            route.continue_()
+        else:
+            self._first.append(route)
+
+    def arrived(self) -> None:
+        """Wait until the page has asked."""
+        while not self._first:
+            self._page.wait_for_timeout(20)
+
+    def release(self) -> None:
+        self.arrived()
+        self._first[0].continue_()
+
+
 class Visit:
     """A fresh visitor of the page; anything in the console that is an error is collected."""
 
@@ -61,6 +85,10 @@ class Visit:
             route.fulfill(response=answer, body=json.dumps(body))
 
         self.page.route(f"**/api/{path}", handle)
+
+    def hold(self, path: str) -> Held:
+        """Hold back the answer to the next request of one route."""
+        return Held(self.page, path)
 
     def square(self, name: str) -> Locator:
         return self.page.locator(f"#board [data-square={name}]")

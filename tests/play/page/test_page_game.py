@@ -88,13 +88,12 @@ def test_new_game_as_black_at_another_strength(visit: Any) -> None:
 
 
 def test_a_dialog_that_is_older_than_the_list_of_agents_offers_them(visit: Any) -> None:
-    held: list[Any] = []
-    visit.page.route("**/api/agents", lambda route: held.append(route), times=1)
+    agents = visit.hold("agents")
     page = visit.open()
     page.get_by_role("button", name="New game").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_label("Strength")).to_have_count(0)
-    held[0].continue_()
+    agents.release()
     expect(dialog).to_contain_text("8 steps")
     dialog.get_by_role("button", name="Start").click()
     expect(page.locator(".player").first).to_contain_text("Dreamer")

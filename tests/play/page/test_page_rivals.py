@@ -45,14 +45,13 @@ def test_puzzles_move_both_ratings(visit: Any) -> None:
 
 
 def test_no_piece_of_a_puzzle_can_be_taken_before_its_legal_moves_are_known(visit: Any) -> None:
-    held: list[Any] = []
     page = visit.open()
-    page.route("**/api/position", lambda route: held.append(route), times=1)
+    position = visit.hold("position")
     page.get_by_role("button", name="Puzzles").click()
     expect(page.get_by_label("Task")).to_contain_text("to move and win")
     expect(page.locator("#puzzle [data-square].moveable")).to_have_count(0)
     expect(page.locator("#puzzle")).not_to_have_attribute("interactive", "")
-    held[0].continue_()
+    position.release()
     expect(page.locator("#puzzle [data-square].moveable")).not_to_have_count(0)
 
 

@@ -18,9 +18,8 @@ def test_while_the_network_is_loaded_the_first_move_waits(visit: Any) -> None:
     def states(cards: Any) -> Any:
         return [card | {"state": "loading"} if loading[0] and card["id"] == "dreamer" else card for card in cards]
 
-    held: list[Route] = []
     visit.change("agents", states)
-    page.route("**/api/think", lambda route: held.append(route))  # the server answers when the network is there
+    thought = visit.hold("think")  # the server answers when the network is there
     visit.open()
     opponent = page.locator(".player").first
     expect(opponent).to_contain_text("Dreamer")
@@ -33,32 +32,29 @@ def test_while_the_network_is_loaded_the_first_move_waits(visit: Any) -> None:
     expect(opponent).to_contain_text("loading the network")
     loading[0] = False
     expect(opponent).to_contain_text("thinking")
-    assert len(held) == 1
-    held[0].continue_()
+    thought.release()
     expect(page.locator(".list .move")).to_have_count(2)
 
 
 def test_a_move_before_the_first_position_is_there_is_queued(visit: Any) -> None:
     page = visit.page
-    held: list[Route] = []
-    page.route("**/api/position", lambda route: route.continue_() if held else held.append(route))
+    position = visit.hold("position")
     page.goto(visit.address)
     expect(page.locator("#board .has-piece")).to_have_count(32)
     visit.drag("e2", "e4")
     expect(page.locator("#board .mark.premove")).to_have_count(2)
-    held[0].continue_()
+    position.release()
     expect(page.locator(".list .move")).to_have_count(2)
     assert visit.moves() == ["e4", "e5"]
 
 
 def test_a_move_typed_before_the_first_position_is_there_is_queued(visit: Any) -> None:
     page = visit.page
-    held: list[Route] = []
-    page.route("**/api/position", lambda route: route.continue_() if held else held.append(route))
+    position = visit.hold("position")
     page.goto(visit.address)
     page.get_by_label("Type a move").fill("Nf3")
     page.keyboard.press("Enter")
-    held[0].continue_()
+    position.release()
     expect(page.locator(".list .move")).to_have_count(2)
     assert visit.moves()[0] == "Nf3"
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -187,25 +183,23 @@ def test_the_fen_is_copied(visit: Any) -> None:
 def test_a_move_right_after_the_start_of_a_new_game_is_not_lost(visit: Any) -> None:
     page = visit.open()
     visit.type("e4", 2)
-    held: list[Route] = []
-    page.route("**/api/position", lambda route: route.continue_() if held else held.append(route))
+    position = visit.hold("position")
     visit.new_game("Dreamer")
     page.get_by_label("Type a move").fill("Nf3")
     page.keyboard.press("Enter")
-    held[0].continue_()
+    position.release()
     expect(page.locator(".list .move").first).to_have_text("Nf3")
     expect(page.locator(".list .move")).to_have_count(2)
 
 
 def test_who_goes_elsewhere_while_the_game_is_loaded_stays_there(visit: Any) -> None:
     """The first position comes late; the visitor has opened the puzzles before."""
-    held: list[Any] = []
-    visit.page.route("**/api/position", lambda route: route.continue_() if held else held.append(route))
+    position = visit.hold("position")
     visit.page.goto(visit.address + "/")
     visit.page.get_by_role("button", name="Puzzles").click()
     expect(visit.page.get_by_label("Task")).to_contain_text("to move and win")
     with visit.page.expect_response("**/api/position"):
-        held[0].continue_()
+        position.release()
     expect(visit.page.get_by_label("Task")).to_contain_text("to move and win")
     visit.page.get_by_role("button", name="Play", exact=True).click()
     expect(visit.page.locator("#board .has-piece").first).to_be_visible()

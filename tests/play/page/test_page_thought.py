@@ -259,6 +259,19 @@ def test_values_are_win_chances(visit: Any) -> None:
     expect(page.locator(".figures")).to_contain_text("97 % of the probability on legal moves")
 
 
+def test_imagine_here_waits_for_the_first_position_and_the_agents(visit: Any) -> None:
+    position, agents = visit.hold("position"), visit.hold("agents")
+    page = visit.open()
+    imagine = page.get_by_role("button", name="Imagine here")
+    expect(imagine).to_be_disabled()
+    agents.release()
+    expect(page.locator(".player").first).to_contain_text("Dreamer")
+    expect(imagine).to_be_disabled()
+    position.release()
+    imagine.click()
+    expect(page.locator(".headline")).to_contain_text("e4")
+
+
 def test_imagine_here_shows_the_players_own_position(visit: Any) -> None:
     page = visit.open()
     page.get_by_role("button", name="Imagine here").click()
