@@ -308,3 +308,14 @@ def test_the_plan_says_what_is_done(whole: Whole, page: str) -> None:
     assert "oracle: labelled" in text
     assert "s-asa: trained" in text
     assert "left to do on this machine: about 0.0 core-hours" in text
+
+
+def test_the_plan_leaves_out_what_no_missing_result_needs(elsewhere: Whole) -> None:
+    from diffusearch.reproduce.budget import whole_plan
+
+    MeasureJob(elsewhere.exhibits["training"].rows[2], "actions", elsewhere.setting).result.unlink()
+    lines = [line.strip() for line in whole_plan(elsewhere, seconds=0.0)]
+    assert [line for line in lines if line.startswith("gaussian: not begun; ")]
+    assert "s-asa: not needed, its results are kept" in lines
+    assert "random: not needed, its results are kept" in lines
+    assert [line for line in lines if line.startswith("oracle: ") and line.endswith(" core-hours")]

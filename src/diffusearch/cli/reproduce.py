@@ -131,7 +131,7 @@ def _all(setting: Setting, engine: str | None, processes: int, ray: bool, *, pla
         from diffusearch.reproduce.budget import whole_plan
 
         for line in whole_plan(whole):
-            print(line)
+            print(line, flush=True)
         return
     if page:
         from diffusearch.reproduce.report import write_report
@@ -149,7 +149,7 @@ def _one(wanted: Exhibit, setting: Setting, *, plan: bool) -> None:
         check_settings(wanted, setting)
         check_base(wanted, setting)
         for line in plan_lines(wanted, setting):
-            print(line)
+            print(line, flush=True)
         return
     from diffusearch.reproduce.driver import make, next_step
     from diffusearch.reproduce.page import write_page

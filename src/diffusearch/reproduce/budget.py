@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from diffusearch.reproduce.jobs import MeasureJob, measure_jobs, ordered_runs
 from diffusearch.reproduce.labels import LabelSet, complete, label_run
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
 from diffusearch.reproduce.scales import Scale
-from diffusearch.reproduce.whole import LEFT_OUT, Whole
+from diffusearch.reproduce.whole import LEFT_OUT, Whole, missing_runs, needed_sets_of
 from diffusearch.training.recipe import Recipe
 
 PLIES = 70  # positions of a game that are labelled, on average
@@ -32,6 +33,7 @@ TREE = 84  # evaluations of the packaged minimax
 ENGINE = 0.1  # seconds of the oracle's decision
 ALONE = 4.0  # a network call for one position costs so many times its share of a large batch
 FEW = 1.5  # the same for the few games that are played side by side
+NOT_NEEDED = "not needed, its results are kept"
 V100 = 30e12  # floating-point operations a second that training sustains on a V100 (peak: 125e12)
 
 
@@ -61,42 +63,48 @@ def kind_of(recipe: Recipe) -> Kind:
     return recipe.process.kind, recipe.model.trunk.attention, recipe.model.paradigm in ("s-a", "s-v", "sa-v")
 
 
-def whole_plan(whole: Whole, seconds: float = 10.0) -> list[str]:
-    """The plan for people."""
+def whole_plan(whole: Whole, seconds: float = 10.0) -> Iterator[str]:
+    """The plan for people, line by line as the calibration goes on. What no missing result needs costs nothing."""
     setting = whole.setting
     if not setting.scale.own_labels:
-        return paper_plan(setting)
+        yield from paper_plan(setting)
+        return
+    yield f"reproduce all at the scale {setting.scale.name}, below {setting.out}; calibrating"
     runs = ordered_runs(whole.exhibits)
-    kinds = {kind_of(resolved(run, setting)) for run in runs}
-    rates = Rates(seconds / (2 * len(kinds) + 2))
-    lines, total = [f"reproduce all at the scale {setting.scale.name}, below {setting.out}"], 0.0
-    lines.append("labels:")
+    needed_sets, needed_runs = needed_sets_of(whole), {job.run for job in missing_runs(whole)}
+    kinds = {kind_of(resolved(run, setting)) for run in needed_runs}
+    rates, total = Rates(seconds / (2 * len(kinds) + 2)), 0.0
+    yield "labels:"
     for one in whole.sets:
-        hours = 0.0 if complete(one, setting.labels) else _label_hours(one, whole, rates)
-        lines.append(f"  {one.name}: " + (f"{hours:.2f} core-hours" if hours else "labelled"))
-        total += hours
-    lines.append("runs, in the order of training:")
+        if complete(one, setting.labels):
+            yield f"  {one.name}: labelled"
+        elif one not in needed_sets:
+            yield f"  {one.name}: {NOT_NEEDED}"
+        else:
+            hours = _label_hours(one, whole, rates)
+            yield f"  {one.name}: {hours:.2f} core-hours"
+            total += hours
+    yield "runs, in the order of training:"
     for run in runs:
         stage = stage_of(run, setting)
         if stage is Stage.FINISHED:
-            lines.append(f"  {run.name}: {stage.value}")
-            continue
-        recipe = resolved(run, setting)
-        cost = cost_of(run, recipe, rates.of(recipe).training, setting)
-        most = "at most " if recipe.watch.patience else ""
-        lines.append(
-            f"  {run.name}: {stage.value}; {most}{cost.passes:,} record-passes = {cost.core_hours:.2f} core-hours"
-        )
-        total += cost.core_hours
+            yield f"  {run.name}: {stage.value}"
+        elif run not in needed_runs:
+            yield f"  {run.name}: {NOT_NEEDED}"
+        else:
+            recipe = resolved(run, setting)
+            cost = cost_of(run, recipe, rates.of(recipe).training, setting)
+            most = "at most " if recipe.watch.patience else ""
+            yield f"  {run.name}: {stage.value}; {most}{cost.passes:,} record-passes = {cost.core_hours:.2f} core-hours"
+            total += cost.core_hours
     jobs = measure_jobs(whole.exhibits, setting)
     left = [job for job in jobs if not job.done()]
     hours = sum(_measure_hours(job, rates) for job in left)
-    lines.append(f"measurements: {len(jobs) - len(left)} of {len(jobs)} done; about {hours:.2f} core-hours")
+    yield f"measurements: {len(jobs) - len(left)} of {len(jobs)} done; about {hours:.2f} core-hours"
     games = _game_hours(whole, rates)
-    lines.append(f"tournament: about {games:.2f} core-hours")
+    yield f"tournament: about {games:.2f} core-hours"
     total += hours + games
-    lines.append(f"left to do on this machine: about {total:.1f} core-hours; --processes N shares them among N cores")
-    return lines
+    yield f"left to do on this machine: about {total:.1f} core-hours; --processes N shares them among N cores"
 
 
 def _label_hours(one: LabelSet, whole: Whole, rates: Rates) -> float:

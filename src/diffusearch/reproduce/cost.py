@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,19 +43,20 @@ class Cost:
         return self.passes / self.rate / 3600
 
 
-def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list[str]:
-    """The plan for people; `seconds` is the calibration time of each kind of model."""
-    lines = [*content_lines(exhibit, setting), f"{len(exhibit.runs)} runs below {setting.runs}:"]
+def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> Iterator[str]:
+    """The plan for people, as it is calibrated; `seconds` is the calibration time of each kind of model."""
+    yield from content_lines(exhibit, setting)
+    yield f"{len(exhibit.runs)} runs below {setting.runs}:"
     rates: dict[tuple[object, ...], Speed] = {}
     total, guessed = 0.0, False
     for run in exhibit.runs:
         recipe = resolved(run, setting)
         stage = stage_of(run, setting)
         if stage is Stage.FINISHED:
-            lines.append(f"  {run.name}: {stage.value}")
+            yield f"  {run.name}: {stage.value}"
             continue
         if folder_of(run, setting) is not None:
-            lines.append(f"  {run.name}: weights of the package (--train trains anew)")
+            yield f"  {run.name}: weights of the package (--train trains anew)"
             continue
         key = (recipe.model, recipe.process)
         if key not in rates:
@@ -63,14 +64,13 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> list
         cost = cost_of(run, recipe, rates[key].training, setting)
         total, guessed = total + cost.core_hours, guessed or cost.guessed
         most = "at most " if recipe.watch.patience else ""
-        lines.append(
+        yield (
             f"  {run.name}: {stage.value}; {most}{cost.passes:,} record-passes at {cost.rate:.3g} a second = "
             f"{cost.core_hours:,.2f} core-hours"
         )
-    lines.append(f"training on this machine: {total:,.2f} core-hours in all")
+    yield f"training on this machine: {total:,.2f} core-hours in all"
     if guessed:
-        lines.append("Some labelled sets do not exist yet: their records are taken to be as many as in the paper.")
-    return lines
+        yield "Some labelled sets do not exist yet: their records are taken to be as many as in the paper."
 
 
 def content_lines(exhibit: Exhibit, setting: Setting) -> list[str]:

@@ -139,7 +139,7 @@ def make_all(whole: Whole, say: Say = lambda line: None) -> Path:
 def _label(whole: Whole, ledger: Ledger, say: Say) -> None:
     """Label what is missing; a machine that goes on with kept results labels only what missing runs are trained on."""
     setting, before = whole.setting, processor_seconds()
-    for one in _needed_sets(whole):
+    for one in needed_sets_of(whole):
         label_missing((one,), setting, whole.engine, max(1, whole.processes), say)
         before = _noted("labels", before, ledger)  # a kill in the next set does not lose it
     if kept_counts(setting) is None:
@@ -156,7 +156,8 @@ def _noted(kind: str, before: float, ledger: Ledger) -> float:
     return now
 
 
-def _needed_sets(whole: Whole) -> tuple[LabelSet, ...]:
+def needed_sets_of(whole: Whole) -> tuple[LabelSet, ...]:
+    """The labelled sets that missing results need."""
     setting = whole.setting
     if kept_counts(setting) is None:
         return whole.sets
