@@ -13,7 +13,7 @@ from enum import Enum
 from math import log2
 
 from diffusearch.evaluation.paper import paper_figure
-from diffusearch.reproduce.catalogue import KEEP, LONG_S_A, single, single_kept
+from diffusearch.reproduce.catalogue import KEEP, LONG_S_A, in_steps, single, single_kept
 from diffusearch.reproduce.contrasts import Estimate, RowOutcomes, bow, contrast, line_gain
 from diffusearch.reproduce.packaged import (
     FOUR,
@@ -199,8 +199,8 @@ def claims_of(scale: Scale) -> tuple[Claim, ...]:
             8,
             "More denoising steps help, and easy first is above random order",
             (
-                _more("steps", f"confidence, {steps[-1]} steps", f"confidence, {steps[0]} steps"),
-                _more("steps", f"confidence, {steps[-1]} steps", f"random, {steps[-1]} steps"),
+                _more("steps", in_steps("confidence", steps[-1]), in_steps("confidence", steps[0])),
+                _more("steps", in_steps("confidence", steps[-1]), in_steps("random", steps[-1])),
                 _more("decoding", f"DiffuSearch, {KEEP}", "DiffuSearch", expected=""),
             ),
             "*Confidence* is the paper's order, easy first. The same runs are decoded in two ways: the intervals are "
