@@ -182,6 +182,10 @@ def test_the_papers_figures() -> None:
     assert paper_figure("main", "nobody", "elo") is None
     assert paper_name("mcts:a,b?simulations=5") == "MCTS (100 simulations)"
     assert paper_name("stockfish:nodes=5") is None
+    drafting, joint = {"decoding": {"drafts": 6, "order": "plies"}}, {"decoding": {"order": "confidence"}}
+    assert paper_name("diffusearch", joint) == paper_name("diffusearch?order=confidence", drafting) == "DiffuSearch"
+    for agent in ("diffusearch", "diffusearch?steps=1", "diffusearch?drafts=4", "diffusearch?order=plies"):
+        assert paper_name(agent, drafting) is None
     for table in paper_tables().values():
         for row in table.rows.values():
             assert set(row) <= set(table.columns)

@@ -66,11 +66,11 @@ def test_every_test_has_a_rule_in_words(name: str) -> None:
     assert expected == {*RULE_OF, ""}
 
 
-def test_both_searches_are_asked_whether_they_stagnate() -> None:
-    """The paper's claim is about its own search, and the fair one has the same networks."""
+def test_the_search_of_the_paper_decides_whether_search_stagnates() -> None:
+    """The tuned one has the same networks and other settings: it is told without a verdict."""
     (claim,) = [one for one in claims_of(SCALES["laptop"]) if one.number == 9]
-    searches = [test for test in claim.tests if test.expected == "no gain"]
-    assert [test.weights[0][0] for test in searches] == ["mcts, 200 simulations", "mcts-as-published, 200 simulations"]
+    searches = {test.weights[0][0]: test.expected for test in claim.tests if "simulations" in test.words}
+    assert searches == {"mcts-as-published, 200 simulations": "no gain", "mcts, 200 simulations": ""}
 
 
 @pytest.mark.parametrize("name", ["laptop", "tiny"])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from diffusearch.reproduce.catalogue import EXHIBITS
+from diffusearch.reproduce.catalogue import EXHIBITS, in_steps
 from diffusearch.reproduce.driver import make
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.measure import Made
@@ -58,7 +58,7 @@ DENOISED = {
     "future steps 2, separate model": (20, 3 * PLY),
     "future steps 3, separate model": (20, 4 * PLY),
 }
-IN_STEPS = {f"{order}, {n} steps": n for order in ("confidence", "random") for n in (1, 2, 5, 10, 15, 20)}
+IN_STEPS = {in_steps(order, n): n for order in ("confidence", "random") for n in (1, 2, 5, 10, 15, 20)}
 
 
 @pytest.mark.parametrize("label", DENOISED)

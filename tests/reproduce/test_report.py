@@ -56,16 +56,20 @@ def test_the_resolution_is_the_median_of_the_tests_that_are_measured(whole: Whol
     half = np.array([True, False] * 200)
     found.outcomes["main", "DiffuSearch, 600 games"] = RowOutcomes((half,), ("s-asa",))
     found.outcomes["main", "S-A, 600 games"] = RowOutcomes((half[::-1],), ("s-a",))
-    assert "reaches 9.8 points to each side (the median of the 1 tests that are measured)" in limits(
-        whole, found
-    )  # 1.96 * 1 / sqrt(400)
+    page = limits(whole, found)
+    assert "reaches 9.8 points to each side (the median of the 1 tests " in page  # 1.96 * 1 / sqrt(400)
+    assert page.endswith("All of the paper's differences are larger than that.")  # 19.2
+    found.outcomes["training", "Absorbing, linear weight"] = RowOutcomes((half,), ("s-asa",))
+    found.outcomes["training", "Absorbing, constant weight"] = RowOutcomes((half[::-1],), ("constant",))
+    assert page != limits(whole, found)
+    assert "is smaller than the reach of its interval here in: Absorbing, linear weight minus" in limits(whole, found)
 
 
 def test_size_tests_and_seeds_are_told(whole: Whole) -> None:
     found = Gathered(spread=0.007, repeated=[3, 2])
     page = report._done(whole, found)
     assert "600 training games instead of 10k" in page
-    assert "204,800 record-passes a run (the paper: 132 million)" in page
+    assert "204,800 record-passes in a usual run (the paper: at most 132 million)" in page
     assert "on 2,000 positions of `actions.parquet` behind row 4,300" in page
     assert "over seeds is 0.7 points, estimated from 5 runs of 2 recipes" in page
 
@@ -91,5 +95,5 @@ def test_legality_without_the_mask_is_that_of_the_row_without_it(whole: Whole) -
     key = "decoding", "DiffuSearch, no legality mask"
     assert key[1] in [row.label for row in whole.exhibits["decoding"].rows]
     found = Gathered(figures={key: {"actions": {"legality": {"raw": raw}}}})
-    assert report._without_mask(found).startswith("Decoded without the mask in every call, 40.7 [38.6, 42.9] %")
+    assert report._without_mask(found).endswith("first move is legal in 40.7 [38.6, 42.9] %.")
     assert report._without_mask(Gathered()) == ""

@@ -21,7 +21,7 @@ def gathered(minutes: dict[str, float]) -> Gathered:
     for key, run in ROWS.items():
         if run in minutes:
             found.outcomes[key] = RowOutcomes((np.array([True, False]),), (run,))
-            found.figures[key] = {"actions": {"runs": {run: {"processor_seconds": 60 * minutes[run]}}}}
+            found.training[key] = [60 * minutes[run] - 6, 60 * minutes[run] + 6]  # of two seeds
     return found
 
 
@@ -29,7 +29,7 @@ def test_the_scale_is_told_above_the_table() -> None:
     page = verdicts(Gathered(), LAPTOP, "0.16 % of the paper's record-passes")
     head, _, rest = page.partition("| claim | verdict |")
     table = rest.partition("**The rule.**")[0]
-    assert "**A run here has 0.16 % of the paper's record-passes.** So every verdict is about this scale." in head
+    assert "**A usual run here has 0.16 % of the paper's record-passes.** So every verdict is about this scale." in head
     assert table.count("| **not measured yet** |") == 12
 
 

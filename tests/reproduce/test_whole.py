@@ -16,10 +16,11 @@ from typer.testing import CliRunner
 from diffusearch.cli import app
 from diffusearch.data.labelled import read_labelled
 from diffusearch.errors import UserError
+from diffusearch.reproduce import cases, trained
 from diffusearch.reproduce.jobs import MeasureJob, TrainJob, ordered_runs
 from diffusearch.reproduce.plan import Setting
 from diffusearch.reproduce.scales import SCALES
-from diffusearch.reproduce.whole import Whole, check_whole, make_all, planned
+from diffusearch.reproduce.whole import Whole, check_whole, make_all, missing_runs, planned
 from diffusearch.reproduce.work import read_calls
 
 pytestmark = pytest.mark.slow
@@ -100,7 +101,7 @@ def test_the_page_has_tables_figures_and_verdicts(whole: Whole, page: str) -> No
     for title in ("Table 2", "Table 3", "Table 4", "Table 5", "Table 6", "Table 7", "Table 8", "Figure 4 (right)"):
         assert title in page
     assert page.partition("### Claim by claim")[2].count("**: ") == 12  # claims with their verdicts
-    assert "**A run here has 1.2e-05 % of the paper's record-passes.**" in page  # 2 steps of 8
+    assert "**A usual run here has 1.2e-05 % of the paper's record-passes.**" in page  # 2 steps of 8
     assert "| Train others |" in page
     assert "| 659,576 | 10,000 |" in page  # the paper's
     assert "S-AVSAV | s_0 `" in page
@@ -225,6 +226,51 @@ def test_results_on_other_labels_do_not_count(elsewhere: Whole) -> None:
     found["runs"]["s-a"]["labels"] = {"test": "of another engine"}
     job.result.write_text(json.dumps(found))
     assert not job.done()
+
+
+def test_results_of_an_earlier_network_do_not_count(elsewhere: Whole) -> None:
+    """A run that is trained again is another network: its curve must not mix the two."""
+    row = elsewhere.exhibits["main"].rows[0]
+    actions, puzzles = (MeasureJob(row, metric, elsewhere.setting) for metric in ("actions", "puzzles"))
+    found = json.loads(puzzles.result.read_text())
+    found["runs"]["s-a"]["weights"], found["date"] = "of another training", "2999-01-01T00:00:00+00:00"
+    puzzles.result.write_text(json.dumps(found))
+    assert puzzles.done()
+    assert not actions.done()
+    assert "s-a" in [job.run.name for job in missing_runs(elsewhere)]
+    found["date"] = "1999-01-01T00:00:00+00:00"
+    puzzles.result.write_text(json.dumps(found))
+    assert actions.done()
+    assert not puzzles.done()
+
+
+def test_games_of_an_earlier_network_are_told(elsewhere: Whole, page: str) -> None:
+    from diffusearch.reproduce.report import write_report
+
+    assert "trained again" not in page
+    file = elsewhere.setting.results / "tournament.json"
+    found = json.loads(file.read_text())
+    found["runs"]["s-a"]["weights"] = "of another training"
+    file.write_text(json.dumps(found))
+    assert "The games were played with `s-a` trained again: same recipe" in write_report(elsewhere).read_text()
+
+
+def test_pictures_of_other_runs_are_drawn_anew(elsewhere: Whole) -> None:
+    exhibit = elsewhere.exhibits["cases"]
+    assert cases.kept(exhibit, elsewhere.setting)
+    assert cases.kept(replace(exhibit, rows=exhibit.rows[1:]), elsewhere.setting) is None
+    cases.files(elsewhere.setting)[0].unlink()
+    assert cases.kept(exhibit, elsewhere.setting) is None
+
+
+def test_a_run_whose_clock_was_cut_short_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "seconds.jsonl").write_text('{"call": "a", "processor": 2.0, "wall": 3.0}\n{"call": "b", "proc')
+    with trained.clock(tmp_path):
+        pass
+    effort = trained.effort(tmp_path)
+    assert effort is not None
+    assert effort.calls == 2
+    assert effort.seconds >= 2.0
 
 
 def test_results_hold_no_test_data_and_no_paths(whole: Whole, page: str) -> None:

@@ -30,7 +30,7 @@ def main_bars(actions: Sequence[dict[str, Any]], puzzles: Sequence[dict[str, Any
         for place, one in enumerate(results):
             _bar(axis, place, one)
             for games, colour in (("10k games", PAPER_10K), ("100k games", PAPER_100K)):
-                figure_there = paper_figure("main", f"{paper_name(one['agent'])}, {games}", metric)
+                figure_there = paper_figure("main", f"{paper_name(one['agent'], one.get('recipe'))}, {games}", metric)
                 if figure_there is not None:
                     axis.plot(figure_there, place, marker="D", color=colour, linestyle="none")
         axis.set_yticks(range(len(results)), [", ".join(filter(None, (one["agent"], rows_of(one)))) for one in results])
@@ -42,9 +42,10 @@ def main_bars(actions: Sequence[dict[str, Any]], puzzles: Sequence[dict[str, Any
 
 
 def futures_lines(result: dict[str, Any], title: str = "") -> bytes:
-    """Valid and best moves, valid states and transitions by future step; the paper's only beside `diffusearch`."""
+    """Valid and best moves, valid states and transitions by future step; the paper's only beside joint denoising."""
     figure, axis = new_figure(1, 1, size=(7, 4.5))
-    papers = (("10k games", ":"), ("100k games", "--")) if paper_name(result["agent"]) == "DiffuSearch" else ()
+    denoised = paper_name(result["agent"], result.get("recipe")) == "DiffuSearch"
+    papers = (("10k games", ":"), ("100k games", "--")) if denoised else ()
     names = {"valid_action": "valid a_i", "best": "best a_i", "valid_state": "valid s_i", "match": "match a_(i-1)-s_i"}
     for (column, label), colour in zip(names.items(), SERIES, strict=True):
         seen = [(row["step"], row[column]) for row in result["steps"] if row[column] is not None]

@@ -6,8 +6,10 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from diffusearch.agents.spec import AgentSpec
+from diffusearch.diffusion.decoding import JOINT
 
 # The first word of an agent's text -> the paper's name for such an agent.
 PAPER_NAMES = {
@@ -43,6 +45,21 @@ def paper_figure(table: str, row: str, metric: str) -> float | None:
     return there.rows.get(row, {}).get(metric) if there else None
 
 
-def paper_name(agent: str) -> str | None:
-    """How the paper calls such an agent."""
-    return PAPER_NAMES.get(AgentSpec.parse(agent).word)
+def paper_name(agent: str, recipe: dict[str, Any] | None = None) -> str | None:
+    """How the paper calls such an agent; `recipe` is its run's, as results keep it.
+
+    Only joint denoising is the paper's DiffuSearch: one look, drafts and decoding ply by ply have no name there.
+    """
+    spec = AgentSpec.parse(agent)
+    name = PAPER_NAMES.get(spec.word)
+    return None if name == "DiffuSearch" and not _denoises_jointly(spec, recipe or {}) else name
+
+
+def _denoises_jointly(spec: AgentSpec, recipe: dict[str, Any]) -> bool:
+    """Whether several steps denoise move and future together, by the agent's options and else by its run's choices."""
+    chosen = dict(recipe.get("decoding", {}))
+    if {"k", "stop", "horizon", *JOINT} & set(spec.options):
+        chosen["drafts"] = 0
+    chosen |= spec.options
+    several, drafts = int(chosen.get("steps", 20)) > 1, int(chosen.get("drafts", 0))
+    return several and not drafts and chosen.get("order") != "plies"

@@ -14,6 +14,7 @@ from diffusearch.evaluation.paper import paper_figure, paper_name
 from diffusearch.evaluation.record import rows_of
 from diffusearch.files import write_whole
 
+PAPER_GAMES = ("10k games", "100k games")
 KINDS = ("actions", "puzzles", "futures", "latency", "tournament")
 Results = dict[str, list[dict[str, Any]]]
 
@@ -111,8 +112,7 @@ def main_table(results: Results) -> str:
                 _puzzle_rating(puzzles),
                 percent(actions),
                 f"{puzzles['n'] if puzzles else '-'}, {actions['n'] if actions else '-'}",
-                _paper_row(agent, "10k games"),
-                _paper_row(agent, "100k games"),
+                *(_paper_row(agent, (actions or puzzles or {}).get("recipe"), games) for games in PAPER_GAMES),
             ]
         )
     notes = (
@@ -133,8 +133,8 @@ def _puzzle_rating(puzzles: dict[str, Any] | None) -> str:
     return f"{rating['estimate']:.0f} [{rating['interval'][0]:.0f}, {rating['interval'][1]:.0f}]"
 
 
-def _paper_row(agent: str, games: str) -> str:
-    name = paper_name(agent)
+def _paper_row(agent: str, recipe: dict[str, Any] | None, games: str) -> str:
+    name = paper_name(agent, recipe)
     figures = [paper_figure("main", f"{name}, {games}", metric) for metric in ("elo", "puzzles", "actions")]
     return " / ".join("-" if figure is None else f"{figure:g}" for figure in figures) if name else "-"
 
@@ -170,10 +170,10 @@ def futures_table(result: dict[str, Any], title: str | None = None) -> str:
     columns = ("valid_action", "best", "valid_state", "match")
     head = ["step", "valid a_i", "best a_i", "valid s_i", "match a_(i-1)-s_i", "paper 10k", "paper 100k"]
     rows = []
-    denoised = paper_name(result["agent"]) == "DiffuSearch"
+    denoised = paper_name(result["agent"], result.get("recipe")) == "DiffuSearch"
     for row in result["steps"]:
         papers = [] if denoised else ["-", "-"]
-        for games in ("10k games", "100k games") if denoised else ():
+        for games in PAPER_GAMES if denoised else ():
             figures = [paper_figure("futures", f"{games}, step {row['step']}", column) for column in columns]
             papers.append(" / ".join("-" if figure is None else f"{figure:.1f}" for figure in figures))
         rows.append([str(row["step"]), *(percent(row[column]) for column in columns), *papers])

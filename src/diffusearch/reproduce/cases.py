@@ -12,30 +12,58 @@ from pathlib import Path
 import chess
 
 from diffusearch.files import write_whole
+from diffusearch.play.puzzles import PagePuzzle, puzzles
+from diffusearch.reproduce import trained
+from diffusearch.reproduce.digests import digest, recipe_digest
 from diffusearch.reproduce.exhibits import Exhibit
-from diffusearch.reproduce.jobs import MeasureJob
+from diffusearch.reproduce.jobs import MeasureJob, named
+from diffusearch.reproduce.kept import Kept, read_kept, write_kept
 from diffusearch.reproduce.plan import Setting
 
 
-def players(exhibits: dict[str, Exhibit], setting: Setting) -> list[MeasureJob]:
+def players(exhibit: Exhibit, setting: Setting) -> list[MeasureJob]:
     """The agents that are drawn."""
-    return [MeasureJob(row, "cases", setting) for row in exhibits["cases"].rows]
+    return [MeasureJob(row, "cases", setting) for row in exhibit.rows]
 
 
-def drawn(setting: Setting) -> list[Path]:
-    """The pictures, if all are there."""
-    files = [setting.pages / "img" / f"reproduction-case-{number}.svg" for number in range(1, setting.cases + 1)]
-    return files if all(file.is_file() for file in files) else []
+def kept(exhibit: Exhibit, setting: Setting) -> Kept | None:
+    """What is known of the pictures of these agents and puzzles, if all are there."""
+    found = read_kept(_file(setting))
+    there = found and found["digest"] == _digest(exhibit, setting) and all(file.is_file() for file in files(setting))
+    return found if there else None
 
 
-def draw(texts: dict[str, str], setting: Setting) -> None:
-    """Draw the hardest packaged puzzles, one for each number of moves first; `texts` has the agents by label."""
-    from diffusearch.play.puzzles import puzzles
+def files(setting: Setting) -> list[Path]:
+    """Where the pictures are."""
+    return [
+        setting.pages / "img" / f"reproduction-case-{number}.svg" for number in range(1, len(_hardest(setting)) + 1)
+    ]
 
-    hard = sorted(puzzles(), key=lambda puzzle: -puzzle.rating)[: setting.cases]
-    chosen = [(puzzle.fen, f"rated about {puzzle.rating}; solution {' '.join(puzzle.solution)}") for puzzle in hard]
-    files = [setting.pages / "img" / f"reproduction-case-{number}.svg" for number in range(1, len(chosen) + 1)]
-    draw_boards(texts, [(chess.Board(fen), caption) for fen, caption in chosen], files)
+
+def draw(exhibit: Exhibit, setting: Setting) -> None:
+    """Draw the hardest packaged puzzles with what every agent makes of them."""
+    jobs, hard = players(exhibit, setting), _hardest(setting)
+    boards = [
+        (chess.Board(puzzle.fen), f"rated about {puzzle.rating}; solution {' '.join(puzzle.solution)}")
+        for puzzle in hard
+    ]
+    draw_boards({job.row.label: job.text() for job in jobs}, boards, files(setting))
+    runs = {named(run): trained.about(run, setting) for job in jobs for run in job.row.runs}
+    about = {"agent": [job.agent for job in jobs], "digest": _digest(exhibit, setting), "runs": runs}
+    write_kept(_file(setting), "cases", {"puzzles": [puzzle.fen for puzzle in hard]}, [], about)
+
+
+def _hardest(setting: Setting) -> list[PagePuzzle]:
+    return sorted(puzzles(), key=lambda puzzle: -puzzle.rating)[: setting.cases]
+
+
+def _digest(exhibit: Exhibit, setting: Setting) -> str:
+    each = [[job.agent, *(recipe_digest(run, setting) for run in job.row.runs)] for job in players(exhibit, setting)]
+    return digest(["cases", each, [puzzle.fen for puzzle in _hardest(setting)]])
+
+
+def _file(setting: Setting) -> Path:
+    return setting.results / "cases.json"
 
 
 def draw_boards(texts: dict[str, str], boards: list[tuple[chess.Board, str]], files: list[Path]) -> None:

@@ -105,6 +105,11 @@ def single(steps: int) -> str:
     return f"future steps {steps}, single model"
 
 
+def in_steps(order: str, steps: int) -> str:
+    """The row of a run that is decoded in some order and number of steps."""
+    return f"{order}, {steps} step" + "s" * (steps > 1)
+
+
 def single_kept(steps: int) -> str:
     """The label of its row that keeps what is fixed."""
     return f"{single(steps)}, {KEEP}"
@@ -248,7 +253,7 @@ def _steps(runs: Runs) -> Exhibit:
         metrics=("actions",),
         rows=tuple(
             row(
-                f"{order}, {n} steps",
+                in_steps(order, n),
                 "diffusearch",
                 runs.diffusion,
                 f"steps={n}&order={order}",
@@ -261,7 +266,7 @@ def _steps(runs: Runs) -> Exhibit:
         ),
         remark="The same runs, decoded in many ways; *confidence* is easy first. The paper draws this figure without "
         "printing its numbers.",
-        reference=f"confidence, {steps[-1]} steps",
+        reference=in_steps("confidence", steps[-1]),
         axis="denoising steps",
     )
 

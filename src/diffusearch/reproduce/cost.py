@@ -43,6 +43,11 @@ class Cost:
         return self.passes / self.rate / 3600
 
 
+def hours_of(hours: float) -> str:
+    """Hours as people say them: 0.04, 4.2, 1,230."""
+    return f"{hours:,.0f}" if hours >= 100 else f"{hours:.1f}" if hours >= 10 else f"{hours:.2f}"
+
+
 def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> Iterator[str]:
     """The plan for people, as it is calibrated; `seconds` is the calibration time of each kind of model."""
     yield from content_lines(exhibit, setting)
@@ -66,9 +71,9 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> Iter
         most = "at most " if recipe.watch.patience else ""
         yield (
             f"  {run.name}: {stage.value}; {most}{cost.passes:,} record-passes at {cost.rate:.3g} a second = "
-            f"{cost.core_hours:,.2f} core-hours"
+            f"{hours_of(cost.core_hours)} core-hours"
         )
-    yield f"training on this machine: {total:,.2f} core-hours in all"
+    yield f"training on this machine: {hours_of(total)} core-hours in all"
     if guessed:
         yield "Some labelled sets do not exist yet: their records are taken to be as many as in the paper."
 

@@ -72,7 +72,8 @@ def counts_table(setting: Setting) -> str:
         lines.append([name, *shown, *(f"{number:,}" for number in papers[setting.scale.paper])])
     head = ["stage", "records", "games", f"paper ({setting.scale.paper}): records", "paper: games"]
     note = (
-        "Records of SA-V are actions, of puzzles the solver's moves. Validation games are not among the training games."
+        "Records of SA-V are actions, of puzzles the solver's moves. Validation games are not among the training "
+        "games. Records that meet a test position are counted here, and no run is trained on them."
     )
     if kept:
         digests = ", ".join(f"{name} `{one}`" for name, one in kept["sets"].items())

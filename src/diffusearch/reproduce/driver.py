@@ -44,7 +44,7 @@ def make(exhibit: Exhibit, setting: Setting, say: Say = lambda line: None) -> Ma
         say(f"{label}: {text}")
         measure_row(exhibit, label, text, setting, made)
     if "elo" in exhibit.metrics and len(ready) > 1:
-        tournament(ready, setting, made)
+        tournament(ready, setting, made, setting.out / "tournament")
     if "cases" in exhibit.metrics and ready:
         draw_cases(ready, setting, made)
     return made

@@ -1,11 +1,11 @@
 """The jobs behind `reproduce all`: train a run, measure an agent. Each knows whether it is done already.
 
-A measurement is done if there is a result of the same experiment (digests.py), wherever it was measured.
+A measurement is done if there is a result of the same experiment (digests.py) and of the run's newest network
+(kept.py), wherever it was measured.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from diffusearch.evaluation.record import slug
 from diffusearch.reproduce import trained
 from diffusearch.reproduce.digests import content_digest, digest, recipe_digest, test_digest
 from diffusearch.reproduce.exhibits import Exhibit, Row
-from diffusearch.reproduce.kept import Kept, as_text, read_kept, write_kept
+from diffusearch.reproduce.kept import METRICS, Kept, as_text, networks, read_kept, write_kept
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
 from diffusearch.reproduce.work import processor_seconds
 from diffusearch.reproduce.workers import Done
@@ -151,13 +151,14 @@ class MeasureJob:
 
     @property
     def rows(self) -> Path:
-        return self.setting.out / "rows" / f"{self.key}-skip{self._wanted()[0]}.jsonl"
+        """Its answers so far, apart from those on other test rows."""
+        return self.setting.out / "rows" / f"{self.key}-{digest([self._test(), self._wanted()[0]])[:8]}.jsonl"
 
     def text(self) -> str:
         """The agent's text with the folders of its runs."""
         text = self.row.agent
         for run in self.row.runs:
-            folder = run.name if run.packaged else os.path.relpath(self.setting.runs / run.name)
+            folder = run.name if run.packaged else str((self.setting.runs / run.name).absolute())
             text = text.replace(f"{{{run.name}}}", folder)
         return text
 
@@ -166,19 +167,25 @@ class MeasureJob:
 
     def digest(self) -> str:
         """What is measured: metric, agent, how its runs are trained, and on which test rows."""
-        setting = self.setting
-        file = setting.puzzles if self.metric == "puzzles" else setting.actions
-        runs = [recipe_digest(run, setting) for run in self.row.runs]
+        runs = [recipe_digest(run, self.setting) for run in self.row.runs]
         metric = METHODS.get(self.metric, self.metric)
-        return digest([metric, self.agent, runs, test_digest(file, setting) if file else "", self._wanted()])
+        return digest([metric, self.agent, runs, self._test(), self._wanted()])
+
+    def _test(self) -> str:
+        """The digest of the test file."""
+        file = self.setting.puzzles if self.metric == "puzzles" else self.setting.actions
+        return test_digest(file, self.setting) if file else ""
 
     def done(self) -> bool:
         return self.figures() is not None
 
     def figures(self) -> Kept | None:
-        """The result, if there is one of this experiment."""
+        """The result, if there is one of this experiment and of the runs' newest networks."""
         kept = read_kept(self.result)
         if kept is None or kept["digest"] != self.digest():
+            return None
+        newest = networks(self.setting.results)
+        if any(newest[name, run["recipe"]] != run["weights"] for name, run in kept["runs"].items() if "weights" in run):
             return None
         # Labels that are here must be those behind the result: another engine labels otherwise.
         sets = {name: known for run in kept["runs"].values() for name, known in run.get("labels", {}).items()}
@@ -224,7 +231,7 @@ def measure_jobs(exhibits: dict[str, Exhibit], setting: Setting) -> list[Measure
             for metric in exhibit.metrics:
                 if metric in ("puzzles", "futures", "latency") and one.agent != row.agent:
                     continue  # one seed is enough
-                if metric in ("actions", "puzzles", "futures", "latency"):
+                if metric in METRICS:
                     job = MeasureJob(one, metric, setting)
                     found.setdefault(job.key, job)
     return list(found.values())

@@ -1,5 +1,8 @@
 """Results as `reproduce all` keeps them: figures, outcomes and where they come from; no test data and no paths.
 
+All results of a run are of one network. A run that is trained again, on another machine or by later code, is another
+network: results of the earlier one do not count any more (`networks`).
+
 A result is one JSON file below Setting.results. The folder is small and belongs into a repository: with it the command
 goes on elsewhere, and nothing that was measured is measured again. `outcomes` has a character for each test row, 1
 where the agent was right, so that rows can be compared pairwise later.
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from diffusearch.evaluation.row_log import PositionRow
 from diffusearch.files import write_whole
 
 Kept = dict[str, Any]
+METRICS = ("actions", "puzzles", "futures", "latency")  # of measurements; games and pictures have files of their own
 
 
 def read_kept(path: Path) -> Kept | None:
@@ -35,6 +39,19 @@ def _read(path: Path, changed: int) -> Kept:
     if not isinstance(found, dict) or "digest" not in found:
         raise UserError(f"{path} is no result of `reproduce all`: restore or delete it.")
     return found
+
+
+def networks(folder: Path) -> dict[tuple[str, str], str]:
+    """The digest of the weights of each run, by its name and the digest of its recipe, as its newest result has it."""
+    files = sorted(path for metric in METRICS for path in folder.glob(f"{metric}-*.json"))
+    return _networks(tuple((path, path.stat().st_mtime_ns) for path in files))
+
+
+@lru_cache(maxsize=2)
+def _networks(files: tuple[tuple[Path, int], ...]) -> dict[tuple[str, str], str]:
+    results = sorted((_read(path, changed) for path, changed in files), key=lambda result: str(result["date"]))
+    runs = [(name, run) for result in results for name, run in result["runs"].items()]
+    return {(name, run["recipe"]): run["weights"] for name, run in runs if "weights" in run}
 
 
 def write_kept(path: Path, kind: str, figures: dict[str, Any], files: list[Path], about: dict[str, Any]) -> None:

@@ -32,13 +32,16 @@ def play(exhibits: dict[str, Exhibit], setting: Setting, processes: int, ray: bo
     jobs = players(exhibits, setting)
     names = {job.text(): job.agent for job in jobs}
     made = Made(results={job.agent: {} for job in jobs})
-    tournament({job.agent: job.text() for job in jobs}, setting, made, processes=processes, ray=ray)
-    folder = setting.out / "tournament"
+    runs = {run.name: trained.about(run, setting) for job in jobs for run in job.row.runs}
+    folder = (
+        setting.out / "tournament" / digest([one.get("weights") for one in runs.values()])
+    )  # games of these weights
+    tournament({job.agent: job.text() for job in jobs}, setting, made, folder, processes=processes, ray=ray)
     played = json.loads((folder / "tournament.json").read_text())
     wanted = ("n", "players", "ratings", "los", "wins_draws_losses", "rules", "endings", "prior", "advantage", "draw")
     figures = {name: _renamed(played[name], names) for name in wanted if name in played}
     about = {"agent": [job.agent for job in jobs], "digest": _digest(exhibits, setting), "games": setting.games}
-    about["runs"] = {run.name: trained.about(run, setting) for job in jobs for run in job.row.runs}
+    about["runs"] = runs
     write_kept(_file(setting), "tournament", figures, [], about)
 
 

@@ -126,7 +126,9 @@ def mean_depth(root: Node) -> float:
     return visits / root.sum_visits
 
 
-def tournament(ready: dict[str, str], setting: Setting, made: Made, *, processes: int = 1, ray: bool = False) -> None:
+def tournament(
+    ready: dict[str, str], setting: Setting, made: Made, folder: Path, *, processes: int = 1, ray: bool = False
+) -> None:
     """Rate the rows by games of each against each; `ready` has the agents' texts by label."""
     from diffusearch.evaluation import crosstable
     from diffusearch.evaluation import tournament as event
@@ -137,7 +139,6 @@ def tournament(ready: dict[str, str], setting: Setting, made: Made, *, processes
     names, book, rules = list(ready.values()), read_book(), GameRules()
     recipes = recipes_of(names)
     fixtures = event.schedule(event.pairings(names), setting.games, len(book))
-    folder = setting.out / "tournament"
     with progress_bar("games", len(fixtures)) as progress:
         played = event.play_tournament(
             fixtures,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from diffusearch.evaluation.paper import paper_figure
 from diffusearch.evaluation.report import futures_table, percent, table
 from diffusearch.files import write_whole
-from diffusearch.reproduce import cases
+from diffusearch.reproduce import cases, match
 from diffusearch.reproduce.catalogue import UNMASKED
 from diffusearch.reproduce.claims import claims_of
 from diffusearch.reproduce.cost import paper_passes
@@ -20,12 +20,14 @@ from diffusearch.reproduce.data_tables import counts_table, examples_table
 from diffusearch.reproduce.exhibits import COUNTS, EXAMPLES, Exhibit, Row
 from diffusearch.reproduce.gathered import Gathered, gather
 from diffusearch.reproduce.jobs import TrainJob, ordered_runs
+from diffusearch.reproduce.kept import networks
 from diffusearch.reproduce.pictures import Shown, pictures
 from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
 from diffusearch.reproduce.tables import NOT_YET, exhibit_table
 from diffusearch.reproduce.trained import about, effort
 from diffusearch.reproduce.verdicts import verdicts
 from diffusearch.reproduce.work import read_calls
+from diffusearch.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from diffusearch.reproduce.whole import Whole
@@ -69,18 +71,19 @@ def _head(whole: Whole, found: Gathered) -> str:
 def _done(whole: Whole, found: Gathered) -> str:
     """What was done, and how to read it."""
     setting, scale = whole.setting, whole.setting.scale
-    runs = ordered_runs(whole.exhibits)
-    trunk, passes = resolved(runs[0], setting).model.trunk, resolved(runs[-1], setting).optimiser
+    usual = _usual(whole)
+    trunk, passes = usual.model.trunk, usual.optimiser
     nodes = f"labels of {scale.nodes:,} nodes a search"
     parts = (
         "**Methods: the paper's.** DiffuSearch decodes the whole horizon jointly: 20 steps, easy first, no search, no "
         "values. Only the first move is masked to the legal ones; a row without that mask stands beside. Baselines are "
-        "causal and stop when their validation stops improving.",
+        "causal. Those with *at most* in the table of runs may stop when their validation stops improving, and they "
+        "keep the weights of their best validation; the other runs keep their last.",
         f"**Size: not the paper's.** {scale.words} training games instead of {scale.paper}, {nodes}, a plain "
         f"transformer of {trunk.layers} layers of width {trunk.width} with the compact encoding, trained with "
-        f"{passes.kind.capitalize()}, {passes.steps * passes.batch:,} record-passes a run (the paper: "
-        f"{paper_passes(scale) / 1e6:,.0f} million). {scale.chosen}".rstrip(),
-        f"**Tests.** {_tested(setting)} Puzzles, futures, times and games are those of the first seed.",
+        f"{passes.kind.capitalize()}, {passes.steps * passes.batch:,} record-passes in a usual run (the paper: at "
+        f"most {paper_passes(scale) / 1e6:,.0f} million). {scale.chosen}".rstrip(),
+        f"**Tests.** {_tested(setting)} Puzzles, futures, times and games are those of the first seed.{_again(whole)}",
         "**Intervals** are 95 %. A row with several seeds is their mean, each of them in parentheses. "
         f"{_spread(found)}",
         "**Compute.** *Training, minutes* is the processor time in which the runs behind a row were trained, the mean "
@@ -94,8 +97,8 @@ def _limits(whole: Whole, found: Gathered) -> str:
     """What the scale leaves open, as far as it is measured."""
     scale = whole.setting.scale
     parts = [
-        f"**Training.** A run has {_share_of_passes(whole)} on {scale.words} games. Orders, and differences inside one "
-        "table, can be compared with the paper's; digits cannot.",
+        f"**Training.** A usual run has {_share_of_passes(whole)} on {scale.words} games. Orders, and differences "
+        "inside one table, can be compared with the paper's; digits cannot.",
         *_coherence(whole, found),
         *_resolution(whole, found),
     ]
@@ -104,19 +107,19 @@ def _limits(whole: Whole, found: Gathered) -> str:
 
 def _coherence(whole: Whole, found: Gathered) -> list[str]:
     """Whether the futures that most claims are about are futures at all."""
-    match, kept = (_first_match(row, whole, found) for row in whole.exhibits["futures"].rows)
+    first, kept = (_first_match(row, whole, found) for row in whole.exhibits["futures"].rows)
     paper = paper_figure("futures", f"{whole.setting.scale.paper} games, step 1", "match")
-    if match is None or paper is None:
+    if first is None or paper is None:
         return []
     words = (
-        f"The first imagined state is what the first move makes of the board in {percent(match)} % (paper {paper:g})."
+        f"The first imagined state is what the first move makes of the board in {percent(first)} % (paper {paper:g})."
     )
     if kept:
         words += (
             f" It is in {percent(kept)} % where what is fixed stays. The paper's rule predicts visible targets anew, "
             "which this network does badly: *Other rules of decoding* has the rows that are free of that."
         )
-    if 100 * match["interval"][1] < paper / 2:
+    if 100 * first["interval"][1] < paper / 2:
         words += (
             " So the claims about imagined futures are tested on a model whose futures do not follow the rules yet; "
             "where they do not hold here, this comes first as an explanation."
@@ -132,23 +135,48 @@ def _first_match(row: Row, whole: Whole, found: Gathered) -> dict[str, Any] | No
 
 def _resolution(whole: Whole, found: Gathered) -> list[str]:
     """How small a difference can be seen."""
-    tests = [test for claim in claims_of(whole.setting.scale) for test in claim.tests]
-    known = [one for test in tests if (one := test.estimate(found.outcomes, found.spread)) is not None]
+    tests = [test for claim in claims_of(whole.setting.scale) for test in claim.tests if test.paper is not None]
+    known = [(one, test) for test in tests if (one := test.estimate(found.outcomes, found.spread)) is not None]
     if not known:
         return []
-    half = 100 * median((one.high - one.low) / 2 for one in known)
-    return [
+    half = 100 * median((one.high - one.low) / 2 for one, _ in known)
+    small = [test.words for one, test in known if abs(test.paper or 0.0) < 100 * (one.high - one.low) / 2]
+    words = (
         f"**Resolution.** The interval of a difference reaches {half:.1f} points to each side (the median of the "
-        f"{len(known)} tests that are measured). Many of the paper's differences are larger; those between its time "
-        "weights (2 points) are not."
-    ]
+        f"{len(known)} tests that have a figure of the paper and are measured). "
+    )
+    if small:
+        return [
+            f"{words}The paper's own difference is smaller than the reach of its interval here in: {'; '.join(small)}."
+        ]
+    return [f"{words}All of the paper's differences are larger than that."]
+
+
+def _usual(whole: Whole) -> Recipe:
+    """The recipe that all runs are changes of: that of DiffuSearch in the main table."""
+    return resolved(next(run for run in ordered_runs(whole.exhibits) if run.name == "s-asa"), whole.setting)
 
 
 def _share_of_passes(whole: Whole) -> str:
-    """What part of the paper's record-passes a run has, in words."""
-    scale, usual = whole.setting.scale, resolved(ordered_runs(whole.exhibits)[-1], whole.setting).optimiser
-    share = usual.steps * usual.batch / paper_passes(scale)
+    """What part of the paper's record-passes a usual run has, in words."""
+    usual = _usual(whole).optimiser
+    share = usual.steps * usual.batch / paper_passes(whole.setting.scale)
     return f"{100 * share:.2g} % of the paper's record-passes"
+
+
+def _again(whole: Whole) -> str:
+    """Which games and pictures are of other networks than the accuracies: runs that were trained again."""
+    setting, exhibits = whole.setting, whole.exhibits
+    newest, words = networks(setting.results), []
+    for what, made in (
+        ("The games were played", match.kept(exhibits, setting)),
+        ("The pictures were drawn", cases.kept(exhibits["cases"], setting)),
+    ):
+        runs = made["runs"].items() if made else ()
+        others = [f"`{name}`" for name, run in runs if newest.get((name, run["recipe"]), "") != run.get("weights", "")]
+        if others:
+            words.append(f" {what} with {' and '.join(others)} trained again: same recipe and labels, other weights.")
+    return "".join(words)
 
 
 def _tested(setting: Setting) -> str:
@@ -172,10 +200,11 @@ def _spread(found: Gathered) -> str:
         return f"{why}, so that intervals of rows and of differences between runs are too narrow."
     return (
         f"The standard deviation of a run's accuracy over seeds is {100 * found.spread:.1f} points, estimated from "
-        f"{sum(found.repeated)} runs of {len(found.repeated)} recipes. The intervals of rows and of differences "
-        "between runs include it. They are rather too wide than too narrow: what seeds decide differently counts in "
-        "this deviation and among the positions. A difference between two ways to decode the same runs is about these "
-        "runs."
+        f"{sum(found.repeated)} runs of {len(found.repeated)} recipes. The intervals of "
+        "action accuracies and of differences between runs include it, for recipes without a second seed too. What "
+        "seeds decide differently counts in this deviation and among the positions, which makes intervals wider; that "
+        "the deviation is itself estimated from few runs is not in them. Intervals of puzzles and futures are about "
+        "the one run. A difference between two ways to decode the same runs is about these runs."
     )
 
 
@@ -191,7 +220,7 @@ def _effort(setting: Setting) -> str:
     parts = ", ".join(f"{kind} {seconds / 3600:.1f}" for kind, seconds in spent.items())
     wall = sum(call.wall_seconds for call in calls) / 3600
     return (
-        f"So far {sum(spent.values()) / 3600:.1f} core-hours ({parts}) went into it in {len(calls)} "
+        f"So far finished jobs took {sum(spent.values()) / 3600:.1f} core-hours ({parts}), in {len(calls)} "
         f"call{'' if len(calls) == 1 else 's'} of the command, {wall:.1f} hours by the clock."
     )
 
@@ -217,7 +246,8 @@ def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
         remark += " Elo has a mean of 0 over the players here: compare differences with the paper's."
     parts = [_heading(exhibit.place, exhibit.title), remark.strip()]
     if exhibit.metrics == ("cases",):
-        files = [f"![{file.stem}](img/{file.name})" for file in cases.drawn(setting)]
+        drawn = cases.files(setting) if cases.kept(exhibit, setting) else []
+        files = [f"![{file.stem}](img/{file.name})" for file in drawn]
         parts.append(
             "Arrow 1 is the agent's move, the others are the line that it imagines, numbered by plies: blue for the "
             "side to move, amber for the other, red where a move is illegal in the imagined position."
@@ -229,16 +259,15 @@ def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
         result = found.figures[exhibit.name, label].get("futures")
         title = f"{label}, % of the positions whose oracle line reaches the step"
         parts.append(futures_table(result, title) if result else f"{label}: {NOT_YET} measured.")
-    if "futures" in exhibit.metrics:
-        parts.append(_without_mask(found))
+        parts.append(_without_mask(found) if row is exhibit.rows[0] else "")
     return [*parts, *_pictures(exhibit, found, setting)]
 
 
 def _without_mask(found: Gathered) -> str:
-    """The legality of first moves that were decoded without the mask in any call: what the paper's valid a_0 is."""
+    """The legality of first moves that were decoded without any mask: what the paper's valid a_0 is."""
     result = found.figures.get(("decoding", UNMASKED), {}).get("actions")
     raw = result["legality"]["raw"] if result and result["legality"] else None
-    return f"Decoded without the mask in every call, {percent(raw)} % of the first moves are legal." if raw else ""
+    return f"Without any mask, as in the paper, this run's first move is legal in {percent(raw)} %." if raw else ""
 
 
 def _pictures(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:

@@ -29,7 +29,7 @@ class Scale:
     action_nodes: int  # of a search, for each legal move, where all are scored
     hash_mb: int = 16
     per_game: int | None = None  # labelled positions of a game; None: all plies (the paper)
-    seeds: int = 1  # runs of the rows on which a verdict rests
+    seeds: int = 1  # runs of the rows on which most verdicts rest
     baseline: tuple[str, ...] = ()  # further settings of one-step baselines: how long they train
     same_compute: tuple[str, ...] = ()  # settings that give a one-step model the processor time of DiffuSearch
     longer: tuple[str, ...] = ()  # settings of a DiffuSearch run that is trained for longer than the others
@@ -116,7 +116,7 @@ LAPTOP = Scale(
     chosen="The transformer is plain, as the paper's. A trunk with residual state and prefix attention was tried "
     "beside it on validation positions ([LOG.md](LOG.md)): the one-step policy converges in both, and a jointly "
     "denoised future coheres in neither (the first imagined state follows in 1 and 7 %); the plain one plays "
-    "better moves. So few record-passes bind more than the trunk does, and one run has four times as many.",
+    "better moves. One run has four times as many record-passes (claim 2).",
 )
 
 TINY = Scale(

@@ -25,6 +25,7 @@ class Clock:
 
     def __init__(self, folder: Path) -> None:
         self._file = JsonLines(folder / SECONDS, "call")
+        self._file.read()  # drops a last line that a kill cut short
         self._call = f"{datetime.now(UTC).isoformat(timespec='seconds')} {os.getpid()}"
         self._began = self._processor, self._wall = time.process_time(), time.monotonic()
 

@@ -25,9 +25,9 @@ def verdicts(found: Gathered, scale: Scale, size: str) -> str:
     """The section of the page; `size` says in words how much of the paper's training a run has."""
     claims = claims_of(scale)
     caution = (
-        f"**A run here has {size}.** So every verdict is about this scale. *Does not hold here* does not say that the "
-        "claim is wrong at the paper's size. The table has for each claim the test that decides it: what is measured "
-        "here and the paper's own difference, in points of action accuracy."
+        f"**A usual run here has {size}.** So every verdict is about this scale. *Does not hold here* does not say "
+        "that the claim is wrong at the paper's size. The table has for each claim the test that decides it: what is "
+        "measured here and the paper's own difference, in points of action accuracy."
     )
     head = ["claim", "verdict", "decided by", "here", "paper"]
     rows = [_row(claim, found) for claim in claims]
@@ -72,9 +72,9 @@ def _claim(claim: Claim, found: Gathered) -> str:
 
 
 def _processor_time(claim: Claim, found: Gathered) -> str:
-    """How long the two rows that a claim compares were trained, as their results tell, and whom that favours."""
-    results = [found.figures.get(key, {}).get("actions") for key in claim.timed]
-    minutes = [sum(run["processor_seconds"] for run in one["runs"].values()) / 60 for one in results if one]
+    """How long the two rows that a claim compares were trained, the mean over seeds, and whom that favours."""
+    seeds = [found.training.get(key, []) for key in claim.timed]
+    minutes = [sum(each) / len(each) / 60 for each in seeds if each]
     if len(minutes) < len(claim.timed):
         return f"Processor time of training: {Verdict.MISSING.value}."
     each = dict(zip((label for _, label in claim.timed), minutes, strict=True))

@@ -3,7 +3,7 @@
 OUT/labels/SET           labelled sets (labels.py)
 OUT/runs/NAME            trained runs
 OUT/rows                 answers of every agent to every test position
-OUT/tournament           games of the main table
+OUT/tournament           games of the main table, a folder for the weights that play
 DOCS/reproduction.md     the page, and its figures in DOCS/img
 DOCS/reproduction/       results (kept.py), tournament and ledger: with this folder the command goes on elsewhere
 
@@ -174,7 +174,7 @@ def missing_runs(whole: Whole) -> list[TrainJob]:
     wanted = {run for job in measure_jobs(exhibits, setting) if not job.done() for run in job.row.runs}
     if match.kept(exhibits, setting) is None:
         wanted |= {run for job in match.players(exhibits, setting) for run in job.row.runs}
-    if not cases.drawn(setting):
+    if cases.kept(exhibits["cases"], setting) is None:
         wanted |= {run for row in exhibits["cases"].rows for run in row.runs}
     jobs = [TrainJob(run, setting) for run in ordered_runs(exhibits) if run in wanted]
     return [job for job in jobs if not job.done()]
@@ -224,5 +224,5 @@ def play(whole: Whole, ledger: Ledger, say: Say) -> None:
 
 def draw(whole: Whole) -> None:
     """The pictures of hard puzzles."""
-    if not cases.drawn(whole.setting):
-        cases.draw({job.row.label: job.text() for job in cases.players(whole.exhibits, whole.setting)}, whole.setting)
+    if cases.kept(whole.exhibits["cases"], whole.setting) is None:
+        cases.draw(whole.exhibits["cases"], whole.setting)
