@@ -263,9 +263,9 @@ def claims_of(scale: Scale) -> tuple[Claim, ...]:
                 _more("planners", f"{OTHER_TREE}, equal evaluations", f"{TREE_RULES}, equal evaluations", expected=""),
                 _more("planners", f"{OTHER_TREE}, equal time", f"{TREE_RULES}, equal time", expected=""),
             ),
-            f"The question that the paper leaves open, asked of the packaged weights. `{FOUR}` has about the evaluations "
-            f"of `{IMAGINED}` and `{TREE_IMAGINED}`, `{JOINT}` about their time (the table has both). The weights are "
-            "trained for one look and for ply-by-ply decoding more than for joint denoising, so that this says little "
-            "of the paper's weights.",
+            "The question that the paper leaves open, asked of the packaged weights. "
+            f"`{FOUR}` has about the evaluations of `{IMAGINED}` and `{TREE_IMAGINED}`, "
+            f"`{JOINT}` about their time (the table has both). The weights are trained for one look and for "
+            "ply-by-ply decoding more than for joint denoising, so that this says little of the paper's weights.",
         ),
     )
