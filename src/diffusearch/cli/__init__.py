@@ -6,6 +6,7 @@ Each file here holds one family of verbs and imports its folder of the package o
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib import import_module, metadata
 from typing import Annotated
@@ -49,8 +50,16 @@ for _family in FAMILIES:
     import_module(f"diffusearch.cli.{_family}").register(app)
 
 
+def _speak_utf8() -> None:
+    """Print in UTF-8 whatever the system's own encoding is: a pipe on Windows has no bars and no figurines."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # not what a test puts in its place
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
 def main() -> None:
     """Entry point: the program's exit codes are 0 (done), 1 (a check failed), 2 (bad input)."""
+    _speak_utf8()
     try:
         if sys.argv[1:] == ["uci"]:  # what chess programs start: nothing to parse, so typer's parser is not loaded
             from diffusearch.cli.play import uci
