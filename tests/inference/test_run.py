@@ -125,7 +125,7 @@ def test_root_moves_can_be_narrowed_in_an_evaluation(make_run: MakeRun) -> None:
 def test_many_positions_are_evaluated_as_few(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run(root_value=True, double=True)
     whole = run.evaluate(BOARDS)
-    monkeypatch.setattr("diffusearch.inference.run.BATCH", 2)
+    monkeypatch.setattr(run.backend, "batch", 2)
     calls = watched(run, monkeypatch)
     for one, other in zip(whole, run.evaluate(BOARDS), strict=True):
         assert one.priors == pytest.approx(other.priors, rel=1e-9)
@@ -155,8 +155,8 @@ def test_values_of_actions(make_run: MakeRun) -> None:
 def test_states_are_the_same_with_and_without_evaluations(
     make_run: MakeRun, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("diffusearch.inference.run.BATCH", 2)  # several parts of positions, and of states
     run = make_run(root_value=True, double=True, **options)
+    monkeypatch.setattr(run.backend, "batch", 2)  # several parts of positions, and of states
     evaluations = run.evaluate(BOARDS)
     asked = [(board, one, move) for board, one in zip(BOARDS, evaluations, strict=True) for move in [*one.priors][:3]]
     boards, kept, chosen = ([row[column] for row in asked] for column in range(3))

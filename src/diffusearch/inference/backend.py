@@ -58,6 +58,7 @@ class Backend(Protocol):
     """The network of one run."""
 
     name: str  # "torch" or "onnx"
+    batch: int  # positions, or states after their moves, in one call of `look` or `next_states`
 
     def quantised(self) -> Backend:
         """The same network with 8-bit weights in its trunk: faster on a CPU, not exact."""

@@ -9,6 +9,7 @@ denoise    partly noised records -> logits of their variables
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,8 @@ class OnnxBackend:
     """The graphs of a run folder; each is opened when it is needed first."""
 
     name = "onnx"
+    # Larger ones are no faster on a CPU, and onnxruntime keeps the memory of the largest one (docs/onnx.md).
+    batch = 32
 
     def __init__(self, folder: Path, recipe: Recipe, fingerprint: str, *, int8: bool = False) -> None:
         """`fingerprint` is the SHA-256 of the weights' file. `int8`: the graphs with 8-bit weights in the trunk."""
@@ -169,6 +172,28 @@ class OnnxNetwork:
         return np.flatnonzero(np.isin(whole.variables, group.variables))
 
 
+_sharing = threading.Lock()  # two threads may open graphs at once
+_shared = False
+
+
+def _share_memory() -> None:
+    """One pool of memory for all graphs of the process, which grows by what is asked for, not by doubling."""
+    global _shared
+    with _sharing:
+        if not _shared:
+            _register_pool()
+            _shared = True
+
+
+def _register_pool() -> None:
+    import onnxruntime
+
+    pool = onnxruntime.OrtMemoryInfo(
+        "Cpu", onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, onnxruntime.OrtMemType.DEFAULT
+    )
+    onnxruntime.create_and_register_allocator(pool, onnxruntime.OrtArenaCfg({"arena_extend_strategy": 1}))
+
+
 def open_graph(path: Path, wanted: str, count: int) -> InferenceSession:
     """A graph in onnxruntime with `count` threads; damaged and foreign files are refused."""
     import onnxruntime
@@ -177,6 +202,8 @@ def open_graph(path: Path, wanted: str, count: int) -> InferenceSession:
     options.intra_op_num_threads, options.inter_op_num_threads = count, 1
     options.log_severity_level = 4  # errors come as exceptions
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting threads leave the processor
+    _share_memory()
+    options.add_session_config_entry("session.use_env_allocators", "1")
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own exceptions have no other class in common

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from diffusearch.inference.torch_backend import TorchBackend
     from diffusearch.model.denoiser import Denoiser
 
-BATCH = 256  # positions, or states after their moves, in one network call
+BATCH = 256  # records that are denoised together
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Run:
     def evaluate(
         self, boards: Sequence[chess.Board], legal: Allowed | None = None, *, priors: bool = True
     ) -> list[Evaluation]:
-        """Priors and value of each position, in one network call for 256 of them.
+        """Priors and value of each position, in network calls of as many as the back end likes.
 
         `legal` narrows the moves of each position. Without `priors` only values are computed, and positions need no
         legal moves.
@@ -142,7 +142,8 @@ class Run:
             raise UserError(f"the run {self.name!r} ({self.paradigm}) has no value head: use an s-v run")
         out: list[Evaluation] = []
         layout = self.trained_layout()
-        for start, part in _parts(boards):
+        for start in range(0, len(boards), self.backend.batch):
+            part = boards[start : start + self.backend.batch]
             given = given_variables(part, layout)
             look = self.backend.look(given, layout, moves=priors)
             values = [None] * len(part) if look.value_logits is None else _expected(look.value_logits)
@@ -172,7 +173,7 @@ class Run:
     def predict(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
     ) -> list[PredictedState]:
-        """The state after one move of each position, in one network call for 256 of them.
+        """The state after one move of each position, in network calls of as many as the back end likes.
 
         Cached evaluations avoid recomputing the root. No chess rules are used.
         """
@@ -184,7 +185,7 @@ class Run:
         layout = self.trained_layout(2)
         contexts = self._contexts(boards, evaluations, layout)
         out: list[PredictedState | None] = [None] * len(boards)
-        for rows in _by_batch(contexts):
+        for rows in _by_batch(contexts, self.backend.batch):
             index = np.array([contexts[row].row for row in rows])
             tokens = move_tokens([boards[row] for row in rows], [[moves[row]] for row in rows], layout)
             played = np.array(tokens, dtype=np.int64)[:, 0]
@@ -206,8 +207,8 @@ class Run:
             one if isinstance(one, EvaluationContext) and one.run is self else None for one in kept
         ]
         new = [row for row, context in enumerate(out) if context is None]
-        for start in range(0, len(new), BATCH):
-            rows = new[start : start + BATCH]
+        for start in range(0, len(new), self.backend.batch):
+            rows = new[start : start + self.backend.batch]
             given = given_variables([boards[row] for row in rows], layout)
             roots = self.backend.read_roots(given, layout)
             for place, row in enumerate(rows):
@@ -222,8 +223,8 @@ class Run:
         assert action is not None
         questions = [(row, board, move) for row, board in enumerate(boards) for move in board.legal_moves]
         out: list[dict[chess.Move, float]] = [{} for _ in boards]
-        for start in range(0, len(questions), BATCH):
-            part = questions[start : start + BATCH]
+        for start in range(0, len(questions), self.backend.batch):
+            part = questions[start : start + self.backend.batch]
             given = given_variables([board for _, board, _ in part], self.layout)
             asked = move_tokens([board for _, board, _ in part], [[move] for _, _, move in part], self.layout)
             given[:, action.start] = np.array(asked)[:, 0]
@@ -324,24 +325,19 @@ def _expected(logits: Floats) -> list[float]:
     return found
 
 
-def _by_batch(contexts: Sequence[EvaluationContext]) -> Iterator[list[int]]:
-    """The rows that were evaluated in the same batch, 256 at a time."""
+def _by_batch(contexts: Sequence[EvaluationContext], size: int) -> Iterator[list[int]]:
+    """The rows that were evaluated in the same batch, at most `size` at a time."""
     groups: dict[int, list[int]] = {}
     for row, context in enumerate(contexts):
         groups.setdefault(id(context.roots), []).append(row)
     for rows in groups.values():
-        yield from (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
+        yield from (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _refuse_finished(roots: Roots) -> None:
     for board, own in zip(roots.boards, roots.moves, strict=True):
         if not own:
             raise UserError(f"no legal move in {board.fen()!r}: the game is over")
-
-
-def _parts(boards: Sequence[chess.Board]) -> Iterator[tuple[int, Sequence[chess.Board]]]:
-    for start in range(0, len(boards), BATCH):
-        yield start, boards[start : start + BATCH]
 
 
 def _listed(horizons: Sequence[int]) -> str:

@@ -38,6 +38,7 @@ class TorchBackend:
     """A denoiser in eval mode."""
 
     name = "torch"
+    batch = 256  # a GPU wants large ones
 
     def __init__(self, net: Denoiser, process: ProcessConfig) -> None:
         self.net = net.eval()

@@ -110,6 +110,7 @@ class Minimax(Planner):
         widths = self.within(budget)
         if not widths:
             return self._one_look([board], legal)[0]
+        self._kept = None  # its memory is free before the next tree needs as much
         own = board.copy()  # the caller's may move on
         (root,) = grow(self.evaluator, self.dynamics, [own], legal, widths, self.race)
         self._kept = _Kept(root, _first(legal), widths)
