@@ -147,3 +147,10 @@ def test_the_static_page_is_published_from_where_it_is_written() -> None:
     (path,) = [step["with"]["path"] for step in steps("pages") if "upload-pages" in step.get("uses", "")]
     config = (ROOT / "web" / "vite.config.ts").read_text(encoding="utf-8")
     assert f'outDir: "../{path}"' in config
+
+
+def test_a_release_waits_for_all_tests() -> None:
+    jobs = workflow("release")["jobs"]
+    assert set(jobs["publish"]["needs"]) == {"build", "test"}
+    nightly = workflow("ci")["jobs"]["all"]
+    assert jobs["test"]["steps"] == nightly["steps"]
