@@ -124,6 +124,14 @@ def test_what_needs_the_extra_names_it(clean: Path, tmp_path: Path) -> None:
         assert line.endswith("which is not installed: pip install 'diffusearch[train]'"), (words, line)
 
 
+def test_a_tournament_leaves_its_picture_out(clean: Path, tmp_path: Path) -> None:
+    words = ("tournament", "--agents", "random greedy-material", "--games", "2", "--max-plies", "6", "--out", "out")
+    done = subprocess.run([clean / "diffusearch", *words], cwd=tmp_path, env=ALONE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "crosstable.png needs matplotlib, which is not installed: pip install 'diffusearch[figures]'" in done.stderr
+    assert (tmp_path / "out" / "crosstable.md").is_file()
+
+
 def test_it_plays_in_uci(clean: Path, tmp_path: Path) -> None:
     talk = "uci\nisready\nposition startpos moves e2e4\ngo\n"
     done = subprocess.run(

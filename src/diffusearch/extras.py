@@ -23,11 +23,16 @@ def missing(module: str, what: str = "this") -> UserError | None:
     top = module.partition(".")[0]
     if top not in EXTRAS:
         return None
-    extra = f"diffusearch[{EXTRAS[top]}]" if EXTRAS[top] else "diffusearch"
-    return UserError(f"{what} needs {top}, which is not installed: pip install '{extra}'")
+    wanted = f"'diffusearch[{EXTRAS[top]}]'" if EXTRAS[top] else top
+    return UserError(f"{what} needs {top}, which is not installed: pip install {wanted}")
+
+
+def absent(module: str, what: str) -> UserError | None:
+    """The error if the module is not installed; `what` needs it."""
+    return missing(module, what) if find_spec(module) is None else None
 
 
 def require(module: str, what: str) -> None:
     """Raise the error if the module is not installed; `what` needs it."""
-    if find_spec(module) is None and (error := missing(module, what)):
+    if error := absent(module, what):
         raise error

@@ -109,7 +109,7 @@ def test_a_missing_engine_is_found_out_first(
 
 
 def test_missing_matplotlib_is_found_out_first(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UserError, match=r"diffusearch\[figures\]"):
         make(STEPS, setting)
 

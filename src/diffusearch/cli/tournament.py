@@ -76,13 +76,14 @@ def tournament(
 
     from diffusearch.evaluation import crosstable
     from diffusearch.evaluation import tournament as event
-    from diffusearch.evaluation.figures import require_matplotlib
     from diffusearch.evaluation.games import GameRules
     from diffusearch.evaluation.openings import read_book
     from diffusearch.evaluation.session import finish, progress_bar, recipes_of
+    from diffusearch.extras import absent
     from diffusearch.files import write_whole
 
-    require_matplotlib()  # the crosstable is drawn after the last game
+    if undrawn := absent("matplotlib", "crosstable.png"):
+        typer.echo(f"A picture is left out: {undrawn}", err=True)
     names = [name for text in (*agents, *(more or ())) for name in text.split()]
     held = dict(_anchor(text, names) for text in anchor or ())
     lines = read_book(book)
@@ -109,7 +110,10 @@ def tournament(
     files = [out / "games.pgn"]
     result, path = finish("tournament", figures, recipes=recipes, files=files, seed=seed, out=out / "tournament.json")
     write_whole(out / "crosstable.md", crosstable.markdown(result))
-    write_whole(out / "crosstable.png", crosstable.png(result))
+    if undrawn:
+        (out / "crosstable.png").unlink(missing_ok=True)  # of fewer games
+    else:
+        write_whole(out / "crosstable.png", crosstable.png(result))
     if not as_json:
         Console().print(crosstable.terminal(result))
     tell(result, path, [], as_json)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from diffusearch.errors import UserError
+from diffusearch.extras import require
 
 
 def require_matplotlib() -> None:
     """Refuse where matplotlib is missing: asked before hours of work that end in a picture."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise UserError("Pictures need matplotlib: install diffusearch[figures].") from error
+    require("matplotlib", "a picture")
 
 
 def new_figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
