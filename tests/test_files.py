@@ -103,3 +103,8 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
         path.write_text("x")
     files.remove_leftovers(tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "other.tmp"]
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"cannot be read \(Is a directory|Permission denied"):
+        files.sha256(tmp_path)

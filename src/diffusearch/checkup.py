@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import platform
+import re
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -62,7 +64,7 @@ def onnxruntime() -> Finding:
     try:
         import onnxruntime as engine
     except (ImportError, OSError) as error:  # OSError: a shared library that does not load
-        return Finding("onnxruntime", False, f"does not load ({error})", "pip install -c constraints.txt onnxruntime")
+        return Finding("onnxruntime", False, f"does not load ({error})", _install_anew("onnxruntime"))
     from diffusearch.inference.threads import threads
 
     return Finding("onnxruntime", True, f"{engine.__version__} (CPU, {threads()} threads)")
@@ -76,12 +78,18 @@ def torch() -> Finding:
     try:
         import torch as engine
     except (ImportError, OSError) as error:
-        remedy = "pip install -c constraints.txt torch"
-        return Finding("torch", False, f"does not load ({error})", remedy, needed=False)
+        return Finding("torch", False, f"does not load ({error})", _install_anew("torch"), needed=False)
     where = "CUDA" if engine.cuda.is_available() else f"CPU, {engine.get_num_threads()} threads"
     good = bool((engine.ones(2, 2) @ engine.ones(2, 2)).sum() == 8)
     remedy = "" if good else "it multiplies wrongly: install it anew"
     return Finding("torch", good, f"{engine.__version__} ({where})", remedy, needed=False)
+
+
+def _install_anew(name: str) -> str:
+    """The command that installs a requirement of the package anew, in a version that it allows."""
+    wanted = (text.partition(";")[0].strip() for text in metadata.requires("diffusearch") or ())
+    found = next((text for text in wanted if re.split(r"[^\w-]", text)[0] == name), name)
+    return f'pip install --force-reinstall "{found}"'
 
 
 def stockfish() -> Finding:
@@ -108,13 +116,17 @@ def weights(name: str) -> Finding:
     needed = name == "diffusearch"  # the others are rivals to compare with
     try:
         from diffusearch.graphs.weights_file import tensor_places
+        from diffusearch.inference.onnx_backend import OnnxBackend
         from diffusearch.inference.run import Run
 
         run = Run.load(folder := packaged(name))
+        if isinstance(run.backend, OnnxBackend):
+            for backend in (run.backend, run.backend.quantised()):
+                backend.open_all()
         milliseconds = _evaluation_time(run)
         size = sum(math.prod(place.shape) for place in tensor_places(folder / "weights.safetensors").values())
     except UserError as error:
-        return Finding(what, False, str(error), "install a release, or train: diffusearch train", needed)
+        return Finding(what, False, str(error), "install diffusearch anew, or train: diffusearch train", needed)
     except ImportError as error:  # its own check says more
         return Finding(what, False, f"cannot be opened ({error})", "see onnxruntime above", needed)
     shape = f"{VERSION}: {run.paradigm}, horizon {run.horizon}, {size / 1e6:.1f}M parameters"

@@ -29,8 +29,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 def sha256(path: Path) -> str:
     """The SHA-256 of the bytes of a file on disk, as hexadecimal text."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}): check that it is there and may be read") from error
 
 
 def temporary_for(path: Path) -> Path:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import stat
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -103,3 +105,23 @@ def test_the_page_refuses_an_agent_that_is_not_there() -> None:
     result = CliRunner().invoke(app, ["play", "--no-open", "--port", "0", "--agent", "nobody"])
     assert isinstance(result.exception, UserError)
     assert "nobody" in str(result.exception)
+
+
+@pytest.mark.parametrize("name", ["predict", "revise", "denoise", "value", "denoise-int8"])
+def test_a_graph_that_is_cut_short_is_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "diffusearch"
+    shutil.copytree(checkup.packaged("diffusearch"), folder)
+    monkeypatch.setattr(checkup, "packaged", lambda name: folder)
+    assert checkup.weights("diffusearch").good
+    graph = folder / f"{name}.onnx"
+    graph.write_bytes(graph.read_bytes()[:1000])
+    found = checkup.weights("diffusearch")
+    assert not found.good
+    assert f"{name}.onnx cannot be opened" in found.found
+
+
+def test_remedies_need_no_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    found = checkup.onnxruntime()
+    assert not found.good
+    assert re.fullmatch(r'pip install --force-reinstall "onnxruntime[<>=.,\d]+"', found.remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -144,6 +145,49 @@ def test_a_cut_graph_is_refused(run_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("copied", "over", "words"),
+    [
+        ("value", "predict", "predict.onnx holds the graph 'value'"),
+        ("predict", "denoise", "denoise.onnx holds the graph 'predict'"),
+        ("denoise", "value", "value.onnx holds the graph 'denoise'"),
+        ("value", "evaluate", "evaluate.onnx holds the graph 'value'"),
+        ("predict-int8", "predict", "predict.onnx holds 'predict' with 8-bit weights"),
+    ],
+)
+def test_another_graph_of_the_run_is_refused(run_folder: Path, copied: str, over: str, words: str) -> None:
+    shutil.copy(run_folder / f"{copied}.onnx", run_folder / f"{over}.onnx")
+    with pytest.raises(UserError, match=f"{words}.*export --graphs"):
+        opened_whole(run_folder)
+
+
+def test_an_exact_graph_is_no_8_bit_one(run_folder: Path) -> None:
+    shutil.copy(run_folder / "predict.onnx", run_folder / "predict-int8.onnx")
+    backend = opened_whole(run_folder).quantised()
+    with pytest.raises(UserError, match=r"predict-int8\.onnx holds 'predict' without 8-bit weights"):
+        backend.open_all()
+
+
+def opened_whole(folder: Path) -> OnnxBackend:
+    """The back end of a run folder with all its graphs."""
+    backend = Run.load(folder, "onnx").backend
+    assert isinstance(backend, OnnxBackend)
+    backend.open_all()
+    return backend
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.0, "it has 0 bytes"), (0.001, "its header is cut short"), (0.5, r"damaged \(it has \d+ bytes, not \d+\)")],
+)
+def test_weights_that_are_cut_short_are_named(run_folder: Path, share: float, words: str) -> None:
+    weights = run_folder / "weights.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(UserError, match=rf"weights\.safetensors .*{words}.*take it from its source again"):
+        Run.load(run_folder)
+
+
+@pytest.mark.parametrize(
     ("facts", "words"),
     [
         (None, "is no graph of diffusearch"),
@@ -190,8 +234,8 @@ def test_threads_are_those_that_were_asked_for(run_folder: Path, monkeypatch: py
 
 
 PLAY = """
-import sys
-for name in ("torch", "pyarrow", "safetensors", "onnx", "matplotlib"):
+import os, sys
+for name in ("torch", "pyarrow", "safetensors", "onnx", "matplotlib", *os.environ.get("ABSENT", "").split()):
     sys.modules[name] = None  # as if not installed
 from diffusearch.cli import main
 sys.argv = ["diffusearch", *sys.argv[1:]]
@@ -199,8 +243,15 @@ main()
 """
 
 
+def play_without(*words: str, talk: str = "", absent: str = "") -> subprocess.CompletedProcess[str]:
+    """The program where torch and the other extras are not installed, nor what is `absent`."""
+    command = [sys.executable, "-c", PLAY, *words]
+    environment = os.environ | {"ABSENT": absent}
+    return subprocess.run(command, env=environment, input=talk, capture_output=True, text=True, timeout=300)
+
+
 def without_torch(*words: str, talk: str = "") -> str:
-    done = subprocess.run([sys.executable, "-c", PLAY, *words], input=talk, capture_output=True, text=True, timeout=300)
+    done = play_without(*words, talk=talk)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -222,14 +273,40 @@ def test_uci_needs_no_torch() -> None:
     assert "bestmove" in said
 
 
-def test_what_needs_torch_names_its_extra() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PLAY, "move", "startpos", "--agent", "search?backend=torch"],
-        capture_output=True,
-        text=True,
-        timeout=300,
+def test_a_tournament_needs_no_torch_and_leaves_its_picture_out(tmp_path: Path) -> None:
+    words = ["tournament", "--agents", "random greedy-material", "--games", "2", "--max-plies", "6"]
+    done = play_without(*words, "--replicas", "10", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    (said,) = [line for line in done.stderr.splitlines() if "picture" in line]
+    assert said == (
+        "A picture is left out: crosstable.png needs matplotlib, which is not installed: "
+        "pip install 'diffusearch[figures]'"
     )
+    assert (tmp_path / "out" / "crosstable.md").is_file()
+    assert not (tmp_path / "out" / "crosstable.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("agent", "absent", "said"),
+    [
+        (
+            "search?backend=torch",
+            "",
+            "backend=torch needs torch, which is not installed: pip install 'diffusearch[train]'",
+        ),
+        (
+            "diffusearch?cache=on&carry=keep",
+            "",
+            "cache=on needs torch, which is not installed: pip install 'diffusearch[train]'",
+        ),
+        (
+            "search",
+            "onnxruntime",
+            "the run 'diffusearch' needs onnxruntime, which is not installed: pip install onnxruntime",
+        ),
+    ],
+)
+def test_what_is_missing_is_named_with_its_extra(agent: str, absent: str, said: str) -> None:
+    done = play_without("move", "startpos", "--agent", agent, absent=absent)
     assert done.returncode == 2
-    assert done.stderr.strip() == (
-        "diffusearch: backend=torch needs torch, which is not installed: pip install 'diffusearch[train]'"
-    )
+    assert done.stderr.strip() == f"diffusearch: {said}"

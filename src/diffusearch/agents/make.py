@@ -11,6 +11,7 @@ from diffusearch.agents.base import Agent
 from diffusearch.agents.spec import AgentSpec
 from diffusearch.agents.strength import Strength
 from diffusearch.errors import UserError
+from diffusearch.extras import require
 
 if TYPE_CHECKING:
     from diffusearch.diffusion.decoding import Decoding
@@ -56,7 +57,10 @@ def _run(spec: AgentSpec, packaged: str, backend: str) -> Run:
 
 def _backend(options: dict[str, Any]) -> str:
     """The back end of `diffusearch`: where it is left open, `cache` asks for torch, which alone has it."""
-    return "torch" if options["backend"] == "auto" and options["cache"] else str(options["backend"])
+    if options["backend"] != "auto" or not options["cache"]:
+        return str(options["backend"])
+    require("torch", "cache=on")
+    return "torch"
 
 
 # Options of `diffusearch` that are fields of its run's [decoding]; None keeps the run's own.

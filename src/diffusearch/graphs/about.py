@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,6 +14,11 @@ from diffusearch.training.recipe import Recipe
 
 FORMAT = 1  # another number whenever inputs, outputs or their meaning change
 KEY = "diffusearch"  # of the facts in a graph's metadata
+# The first blocks of a trunk with 8-bit weights that keep floats. An error in the first ones passes through all later
+# ones, and priors and values show it; predicted tokens are arg-maxima, most of them nearly certain (docs/LOG.md).
+FLOAT_BLOCKS = {"evaluate": 2, "value": 2, "predict": 0, "denoise": 0}
+_INT8 = b"MatMulInteger"  # the operator that only graphs with 8-bit weights have
+_AGAIN = "make the graphs anew with `diffusearch export --graphs`, or choose backend=torch"
 
 
 def graph_names(recipe: Recipe) -> tuple[str, ...]:
@@ -47,6 +53,23 @@ def graph_file(folder: Path, name: str, *, int8: bool = False) -> Path:
     return folder / (f"{name}-int8.onnx" if int8 and name != "revise" else f"{name}.onnx")
 
 
+def check_kind(
+    path: Path, name: str, recipe: Recipe, inputs: Sequence[str], outputs: Sequence[str], *, int8: bool
+) -> None:
+    """Refuse another graph of the same run under this name.
+
+    The facts of all graphs of a run are the same: a graph is told by what it takes and gives, and by its operators.
+    """
+    marks = {"evaluate": "moves", "predict": "states", "denoise": "record", "revise": "scores", "value": "value"}
+    found = next((name for name, mark in marks.items() if mark in (inputs if mark == "record" else outputs)), "unknown")
+    if found == "value" and recipe.model.paradigm in JUDGES:
+        found = "evaluate"  # their only graph
+    small = int8 and recipe.model.trunk.layers > FLOAT_BLOCKS.get(name, recipe.model.trunk.layers)
+    if (found, _INT8 in path.read_bytes()) != (name, small):
+        other = f"the graph {found!r}" if found != name else f"{found!r} {'without' if small else 'with'} 8-bit weights"
+        raise UserError(f"{path} holds {other}, not what its name says: {_AGAIN}")
+
+
 def facts(recipe: Recipe, weights: str) -> str:
     """What a graph says of itself; `weights` is the SHA-256 of the weights' file."""
     model = json.dumps([asdict(recipe.model), recipe.process.kind, recipe.trained_horizons], sort_keys=True)
@@ -58,13 +81,12 @@ def check_facts(found: str | None, wanted: str, path: Path) -> None:
     """Refuse a graph of another format, of other weights or of another recipe."""
     if found == wanted:
         return
-    again = "make the graphs anew with `diffusearch export --graphs`, or choose backend=torch"
     try:
         known, own = json.loads(found or ""), json.loads(wanted)
         version = known["format"]
     except (ValueError, KeyError, TypeError):
-        raise UserError(f"{path} is no graph of diffusearch: {again}") from None
+        raise UserError(f"{path} is no graph of diffusearch: {_AGAIN}") from None
     if version != FORMAT:
-        raise UserError(f"{path} has the format {version}, and this version reads {FORMAT}: {again}")
+        raise UserError(f"{path} has the format {version}, and this version reads {FORMAT}: {_AGAIN}")
     other = "other weights" if known.get("weights") != own["weights"] else "another recipe"
-    raise UserError(f"{path} was made from {other}: {again}")
+    raise UserError(f"{path} was made from {other}: {_AGAIN}")

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from diffusearch.graphs.about import graph_names
+from diffusearch.graphs.about import FLOAT_BLOCKS, graph_names
 from diffusearch.graphs.builder import FLOAT, INT64, GraphBuilder, Inputs, Outputs
 from diffusearch.graphs.drafts import DraftsGraph
 from diffusearch.graphs.heads import HeadsGraph
@@ -31,10 +31,6 @@ from diffusearch.graphs.trunk import Places, TrunkGraph
 from diffusearch.graphs.weights_file import TensorPlace
 from diffusearch.tokens.layout import JUDGES, Group, Layout, layout
 from diffusearch.training.recipe import Recipe
-
-# The first blocks of a trunk with 8-bit weights that keep floats. An error in the first ones passes through all later
-# ones, and priors and values show it; predicted tokens are arg-maxima, most of them nearly certain (docs/LOG.md).
-FLOAT_BLOCKS = {"evaluate": 2, "value": 2, "predict": 0, "denoise": 0}
 
 
 def layout_of(recipe: Recipe, at_least: int = 1) -> Layout:

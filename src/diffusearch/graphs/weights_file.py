@@ -34,10 +34,16 @@ def tensor_places(path: Path) -> dict[str, TensorPlace]:
     """Every tensor by its name; any other file is refused."""
     try:
         with path.open("rb") as file:
-            size = int.from_bytes(file.read(8), "little")
+            first_bytes = file.read(8)
+            if len(first_bytes) < 8:
+                raise ValueError(f"it has {len(first_bytes)} bytes")
+            size = int.from_bytes(first_bytes, "little")
             if size > _HEADER_LIMIT:
                 raise ValueError("its header is too long")
-            header = json.loads(file.read(size))
+            written = file.read(size)
+            if len(written) < size:
+                raise ValueError("its header is cut short")
+            header = json.loads(written)
         header.pop("__metadata__", None)
         out = {}
         for name, entry in header.items():
@@ -47,7 +53,15 @@ def tensor_places(path: Path) -> dict[str, TensorPlace]:
                 raise ValueError(f"{name} has {place.length} bytes")
             out[name] = place
     except OSError as error:
-        raise UserError(f"{path} cannot be read ({error.strerror}): train first with `diffusearch train`") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}): give yourself the right to read it") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(f"{path} is damaged or no safetensors file ({error}): take it from its source again") from None
     return out
+
+
+def check_whole(path: Path) -> None:
+    """Refuse a file that is no safetensors file, or that is cut short or longer than its tensors."""
+    places, size = tensor_places(path), path.stat().st_size
+    end = max((place.offset + place.length for place in places.values()), default=0)
+    if size != end:
+        raise UserError(f"{path} is damaged (it has {size} bytes, not {end}): take it from its source again")

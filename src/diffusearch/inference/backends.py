@@ -28,7 +28,9 @@ def open_backend(choice: str, folder: Path, recipe: Recipe, fingerprint: str) ->
         from diffusearch.inference.onnx_backend import OnnxBackend
 
         return OnnxBackend(folder, recipe, fingerprint)
-    require("torch", f"the run {recipe.name!r} without graphs" if choice == "auto" else "backend=torch")
+    if choice == "auto" and find_spec("torch") is None and _has_graphs(folder, recipe):
+        require("onnxruntime", f"the run {recipe.name!r}")
+    require("torch", _who_needs_torch(choice, recipe))
     from diffusearch.inference.torch_backend import TorchBackend
     from diffusearch.training.checkpoint import load_denoiser
 
@@ -37,6 +39,18 @@ def open_backend(choice: str, folder: Path, recipe: Recipe, fingerprint: str) ->
 
 
 def _graphs_serve(folder: Path, recipe: Recipe) -> bool:
-    if refusal(recipe) or recipe.decoding.cache or find_spec("onnxruntime") is None:
+    return _has_graphs(folder, recipe) and find_spec("onnxruntime") is not None
+
+
+def _has_graphs(folder: Path, recipe: Recipe) -> bool:
+    """Whether graphs lie in the folder that can compute the run's own [decoding]."""
+    if refusal(recipe) or recipe.decoding.cache:
         return False
     return any(graph_file(folder, name).is_file() for name in graph_names(recipe))
+
+
+def _who_needs_torch(choice: str, recipe: Recipe) -> str:
+    if choice == "torch":
+        return "backend=torch"
+    cached = recipe.decoding.cache and not refusal(recipe)
+    return f"the run {recipe.name!r} {'with cache in its [decoding]' if cached else 'without graphs'}"

@@ -20,7 +20,8 @@ import numpy as np
 from diffusearch.diffusion.decoding import Bools, Decoding, Floats, Ints
 from diffusearch.diffusion.sampling import Progress, Sample, denoise
 from diffusearch.errors import UserError
-from diffusearch.graphs.about import KEY, check_facts, facts, graph_file, graph_names
+from diffusearch.graphs.about import KEY, check_facts, check_kind, facts, graph_file, graph_names
+from diffusearch.graphs.weights_file import check_whole
 from diffusearch.inference.backend import DraftArrays, DraftReading, Look, RootContext
 from diffusearch.inference.threads import threads
 from diffusearch.tokens import layout as layouts
@@ -68,10 +69,16 @@ class OnnxBackend:
                 )
         self._sessions: dict[str, tuple[int, InferenceSession]] = {}  # with the threads of each
         self._outputs: dict[str, list[str]] = {}
+        check_whole(folder / "weights.safetensors")  # all graphs read it
         self._session("evaluate")  # what is wrong with the files shows now
 
     def quantised(self) -> OnnxBackend:
         return OnnxBackend(self.folder, self.recipe, self.fingerprint, int8=True)
+
+    def open_all(self) -> None:
+        """Open every graph, also those that are needed later; what is wrong with a file is refused."""
+        for name in self.graphs:
+            self._session(name)
 
     def refusal(self, decoding: Decoding, horizon: int) -> str | None:
         if decoding.cache:
@@ -138,7 +145,11 @@ class OnnxBackend:
         return self._sessions[name][1]
 
     def _open(self, name: str, count: int) -> InferenceSession:
-        return open_graph(graph_file(self.folder, name, int8=self.int8), self.facts, count)
+        path = graph_file(self.folder, name, int8=self.int8)
+        session = open_graph(path, self.facts, count)
+        inputs, outputs = ([one.name for one in some] for some in (session.get_inputs(), session.get_outputs()))
+        check_kind(path, name, self.recipe, inputs, outputs, int8=self.int8)
+        return session
 
 
 class OnnxNetwork:

@@ -15,7 +15,8 @@ from diffusearch.play.server import HOST, PageFiles
 
 BUILT = Path(__file__).parents[3] / "build" / "static"  # in a checkout, where `make static` writes it
 
-# The engine is WebAssembly in a worker; the rest is as on the page with a server. Isolation allows it several threads.
+# The engine is WebAssembly in a worker; the rest is as on the page with a server. Isolation would allow several
+# threads; the engine uses one.
 POLICY = CONTENT_SECURITY_POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
 HEADERS = {
     "content-security-policy": f"{POLICY}; worker-src 'self'; manifest-src 'self'",
