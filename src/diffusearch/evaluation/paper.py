@@ -35,7 +35,7 @@ class PaperTable:
 @cache
 def paper_tables() -> dict[str, PaperTable]:
     """All tables by name."""
-    text = files(__package__).joinpath("paper.toml").read_text()
+    text = files(__package__).joinpath("paper.toml").read_text(encoding="utf-8")
     return {name: PaperTable(**table) for name, table in tomllib.loads(text).items()}
 
 
