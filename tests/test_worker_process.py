@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.posix
 needs_proc = pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to see other processes")
 
 MAIN = """
