@@ -1,5 +1,4 @@
-// What only the static page's build does: the engine's files with their hashes, the manifest, the content policy, and
-// the list of all files for the service worker.
+// What only the static page's build does: hashes of its files, the manifest, the content policy.
 
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
