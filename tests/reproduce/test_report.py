@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from diffusearch.reproduce import report
-from diffusearch.reproduce.contrasts import RowOutcomes
+from diffusearch.reproduce.contrasts import RowOutcomes, Spread
 from diffusearch.reproduce.exhibits import COUNTS
 from diffusearch.reproduce.gathered import Gathered
 from diffusearch.reproduce.plan import Setting
@@ -66,7 +66,7 @@ def test_the_resolution_is_the_median_of_the_tests_that_are_measured(whole: Whol
 
 
 def test_size_tests_and_seeds_are_told(whole: Whole) -> None:
-    found = Gathered(spread=0.007, repeated=[3, 2])
+    found = Gathered(seeds=Spread(0.007, (3, 2)))
     page = report._done(whole, found)
     assert "600 training games instead of 10k" in page
     assert "204,800 record-passes in a usual run (the paper: at most 132 million)" in page

@@ -76,9 +76,8 @@ def _done(whole: Whole, found: Gathered) -> str:
     nodes = f"labels of {scale.nodes:,} nodes a search"
     parts = (
         "**Methods: the paper's.** DiffuSearch decodes the whole horizon jointly: 20 steps, easy first, no search, no "
-        "values. Only the first move is masked to the legal ones; a row without that mask stands beside. Baselines are "
-        "causal. Those with *at most* in the table of runs may stop when their validation stops improving, and they "
-        "keep the weights of their best validation; the other runs keep their last.",
+        "values. Only the first move is masked to the legal ones; a row without that mask stands beside. "
+        f"{_baselines(whole, found)}",
         f"**Size: not the paper's.** {scale.words} training games instead of {scale.paper}, {nodes}, a plain "
         f"transformer of {trunk.layers} layers of width {trunk.width} with the compact encoding, trained with "
         f"{passes.kind.capitalize()}, {passes.steps * passes.batch:,} record-passes in a usual run (the paper: at "
@@ -88,9 +87,28 @@ def _done(whole: Whole, found: Gathered) -> str:
         f"{_spread(found)}",
         "**Compute.** *Training, minutes* is the processor time in which the runs behind a row were trained, the mean "
         "over its seeds. Times of a decision are processor times with one thread, the median and in parentheses the "
-        "10th and 90th percentile; they were measured beside other work.",
+        f"10th and 90th percentile; they were measured beside other work. {scale.noted}".rstrip(),
     )
     return "\n".join(("## What was done", "", *(f"- {part}" for part in parts)))
+
+
+def _baselines(whole: Whole, found: Gathered) -> str:
+    """How long baselines were trained: they stop early where their validation stops improving."""
+    patient, early = [], []
+    for run in ordered_runs(whole.exhibits):
+        recipe, known = resolved(run, whole.setting), found.runs.get(run.name)
+        if recipe.watch.patience and known:
+            patient.append(run.name)
+            if known["record_passes"] < recipe.optimiser.steps * recipe.optimiser.batch:
+                early.append(f"`{run.name}`")
+    words = (
+        "Baselines are causal. They keep the weights of their best validation (the other runs keep their last) and "
+        "stop when their validation stops improving."
+    )
+    if not patient:
+        return words
+    stopped = f"Of {len(patient)} only {' and '.join(early)} stopped" if early else f"None of {len(patient)} stopped"
+    return f"{words} {stopped} before the last step, so the others may not have converged."
 
 
 def _limits(whole: Whole, found: Gathered) -> str:
@@ -198,13 +216,14 @@ def _spread(found: Gathered) -> str:
         alike = "The few second seeds so far have the accuracy of the first"
         why = alike if several else "No row has a second seed yet"
         return f"{why}, so that intervals of rows and of differences between runs are too narrow."
+    seeds = found.seeds
     return (
-        f"The standard deviation of a run's accuracy over seeds is {100 * found.spread:.1f} points, estimated from "
-        f"{sum(found.repeated)} runs of {len(found.repeated)} recipes. The intervals of "
-        "action accuracies and of differences between runs include it, for recipes without a second seed too. What "
-        "seeds decide differently counts in this deviation and among the positions, which makes intervals wider; that "
-        "the deviation is itself estimated from few runs is not in them. Intervals of puzzles and futures are about "
-        "the one run. A difference between two ways to decode the same runs is about these runs."
+        f"The standard deviation of a run's accuracy over seeds is {100 * seeds.deviation:.1f} points, estimated from "
+        f"{sum(seeds.seeds)} runs of {len(seeds.seeds)} recipes. The intervals of "
+        "action accuracies and of differences between runs include it, with Student's t of "
+        f"{seeds.freedom} degrees of freedom, for recipes without a second seed too. What seeds decide differently "
+        "counts in this deviation and among the positions, which makes intervals wider. Intervals of puzzles and "
+        "futures are about the one run. A difference between two ways to decode the same runs is about these runs."
     )
 
 
