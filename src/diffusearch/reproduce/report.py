@@ -286,7 +286,9 @@ def _without_mask(found: Gathered) -> str:
     """The legality of first moves that were decoded without any mask: what the paper's valid a_0 is."""
     result = found.figures.get(("decoding", UNMASKED), {}).get("actions")
     raw = result["legality"]["raw"] if result and result["legality"] else None
-    return f"Without any mask, as in the paper, this run's first move is legal in {percent(raw)} %." if raw else ""
+    if not raw:
+        return ""
+    return f"Without the mask in any call, as in the paper, the first move of this run is legal in {percent(raw)} %."
 
 
 def _pictures(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
