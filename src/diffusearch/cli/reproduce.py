@@ -124,18 +124,21 @@ def reproduce(
 def _all(setting: Setting, engine: str | None, processes: int, ray: bool, *, plan: bool, page: bool) -> None:
     from dataclasses import replace
 
-    from diffusearch.reproduce.whole import make_all, planned
+    from diffusearch.reproduce.whole import check_asked, make_all, planned
 
     whole = planned(replace(setting, out=setting.out.absolute()), engine, processes, ray)
     if plan:
         from diffusearch.reproduce.budget import whole_plan
 
+        if setting.scale.own_labels:
+            check_asked(whole)
         for line in whole_plan(whole):
             print(line, flush=True)
         return
     if page:
         from diffusearch.reproduce.report import write_report
 
+        check_asked(whole)
         print(f"written to {write_report(whole)}")
         return
     print(f"written to {make_all(whole, say=print)}")

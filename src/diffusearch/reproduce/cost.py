@@ -107,12 +107,13 @@ def cost_of(run: PlannedRun, recipe: Recipe, rate: float, setting: Setting) -> C
     if not recipe.optimiser.steps:
         paths = [Path(source.path) for source in recipe.data.sources]
         guessed = not paths or not all(path.exists() for path in paths)
-        count = PAPER_RECORDS[setting.scale.paper] if guessed else sum(_rows(path) for path in paths)
+        count = PAPER_RECORDS[setting.scale.paper] if guessed else sum(rows_of(path) for path in paths)
         count *= ACTIONS if recipe.model.paradigm == "sa-v" else 1
     return Cost(total_steps(recipe.optimiser, count) * recipe.optimiser.batch, rate, guessed)
 
 
-def _rows(path: Path) -> int:
+def rows_of(path: Path) -> int:
+    """The rows of a labelled set."""
     import pyarrow.parquet as pq
 
     from diffusearch.data.labelled import labelled_files
