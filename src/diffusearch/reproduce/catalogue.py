@@ -317,7 +317,7 @@ def _data_size(runs: Runs) -> Exhibit:
         return f"{games // 1000}k" if games % 1000 == 0 else str(games)
 
     def one(kind: str, games: int) -> Row:
-        label, usual = f"{kind}, {size(games)} games", scale.own_labels and games == scale.games
+        label, usual = f"{kind}, {size(games)} games", games == scale.games
         seeds = scale.seeds if usual else 1
         if kind == "DiffuSearch":
             run = runs.diffusion if usual else runs.denoiser(f"s-asa-{size(games)}", games=games)

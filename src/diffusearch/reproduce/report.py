@@ -26,7 +26,7 @@ from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
 from diffusearch.reproduce.tables import NOT_YET, exhibit_table
 from diffusearch.reproduce.trained import about, effort
 from diffusearch.reproduce.verdicts import verdicts
-from diffusearch.reproduce.work import read_calls
+from diffusearch.reproduce.work import Call, read_calls
 from diffusearch.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def _head(whole: Whole, found: Gathered) -> str:
 
 def _done(whole: Whole, found: Gathered) -> str:
     """What was done, and how to read it."""
-    setting, scale = whole.setting, whole.setting.scale
-    usual = _usual(whole)
+    scale, usual = whole.setting.scale, _usual(whole)
     trunk, passes = usual.model.trunk, usual.optimiser
     nodes = f"labels of {scale.nodes:,} nodes a search"
     parts = (
@@ -82,7 +81,8 @@ def _done(whole: Whole, found: Gathered) -> str:
         f"transformer of {trunk.layers} layers of width {trunk.width} with the compact encoding, trained with "
         f"{passes.kind.capitalize()}, {passes.steps * passes.batch:,} record-passes in a usual run (the paper: at "
         f"most {paper_passes(scale) / 1e6:,.0f} million). {scale.chosen}".rstrip(),
-        f"**Tests.** {_tested(setting)} Puzzles, futures, times and games are those of the first seed.{_again(whole)}",
+        f"**Tests.** {_tested(whole, found)} Puzzles, futures, times and games are those of the first seed."
+        f"{_again(whole)}",
         "**Intervals** are 95 %. A row with several seeds is their mean, each of them in parentheses. "
         f"{_spread(found)}",
         "**Compute.** *Training, minutes* is the processor time in which the runs behind a row were trained, the mean "
@@ -197,17 +197,29 @@ def _again(whole: Whole) -> str:
     return "".join(words)
 
 
-def _tested(setting: Setting) -> str:
+def _tested(whole: Whole, found: Gathered) -> str:
+    setting = whole.setting
     actions, puzzles = (path.name if path else "-" for path in (setting.actions, setting.puzzles))
     return (
-        f"Accuracy is measured on {_number(setting.limit)} positions of `{actions}` behind row "
-        f"{setting.skip_actions:,} and on {_number(setting.puzzle_limit)} puzzles of `{puzzles}` behind row "
-        f"{setting.skip_puzzles:,}."
+        f"Accuracy is measured on {_measured('actions', setting.limit, whole, found)} positions of `{actions}` behind "
+        f"row {setting.skip_actions:,} and on {_measured('puzzles', setting.puzzle_limit, whole, found)} puzzles of "
+        f"`{puzzles}` behind row {setting.skip_puzzles:,}."
     )
 
 
-def _number(count: int | None) -> str:
-    return "all" if count is None else f"{count:,}"
+def _measured(metric: str, limit: int | None, whole: Whole, found: Gathered) -> str:
+    """How many test rows the results have; before there is one, how many are wanted."""
+    figures = found.figures
+    keys = [
+        (one.name, whole.setting.shown(row.label))
+        for one in whole.exhibits.values()
+        for row in one.rows
+        if not row.limit
+    ]
+    counts = sorted({figures[key][metric]["n"] for key in keys if metric in figures.get(key, {})})
+    if not counts:
+        return "all" if limit is None else f"at most {limit:,}"
+    return " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
 
 
 def _spread(found: Gathered) -> str:
@@ -240,8 +252,20 @@ def _effort(setting: Setting) -> str:
     wall = sum(call.wall_seconds for call in calls) / 3600
     return (
         f"So far finished jobs took {sum(spent.values()) / 3600:.1f} core-hours ({parts}), in {len(calls)} "
-        f"call{'' if len(calls) == 1 else 's'} of the command, {wall:.1f} hours by the clock."
+        f"call{'' if len(calls) == 1 else 's'} of the command, {wall:.1f} hours by the clock.{_by_hand(calls)}"
     )
+
+
+def _by_hand(calls: list[Call]) -> str:
+    """The part of the processor time that was not counted by the call itself."""
+    words = []
+    for call in calls:
+        if call.remark:
+            hours = sum(call.processor_seconds.values()) / 3600
+            words.append(
+                f"{hours:.1f} core-hours of the call of {call.began[:10]} {call.began[11:16]} are {call.remark}"
+            )
+    return f" Not all of it was counted by the command: {'; '.join(words)}." if words else ""
 
 
 def _known(run: PlannedRun, found: Gathered, setting: Setting) -> dict[str, Any] | None:
