@@ -1,7 +1,7 @@
 // What only the static page's build does: hashes of its files, the manifest, the content policy.
 
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -85,9 +85,9 @@ export function offline(): Plugin {
     writeBundle({ dir }, bundle) {
       const chunk = bundle[SERVICE_WORKER];
       if (chunk?.type !== "chunk" || chunk.imports.length) throw new Error(`${SERVICE_WORKER} must be one file; import less.`);
-      const files = readdirSync(dir!, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-      const names = files.map(({ parentPath, name }) => join(parentPath, name).slice(dir!.length + 1).replaceAll("\\", "/"));
-      const listed = names.filter((name) => name !== SERVICE_WORKER).sort();
+      const found = readdirSync(dir!, { recursive: true, encoding: "utf8" });
+      const files = found.filter((name) => name !== SERVICE_WORKER && statSync(join(dir!, name)).isFile());
+      const listed = files.map((name) => name.replaceAll("\\", "/")).sort();
       const list = Object.fromEntries(listed.map((name) => [name, built(join(dir!, name))]));
       const worker = join(dir!, SERVICE_WORKER);
       writeFileSync(worker, `const BUILT = ${JSON.stringify(list)};\n${readFileSync(worker, "utf8")}`);
