@@ -330,9 +330,7 @@ def test_several_records_that_would_be_the_same_are_refused(make_run: MakeRun, o
         make_run().imagine([chess.Board()], Decoding(order=order, imaginations=4))
 
 
-@pytest.mark.parametrize(
-    "choice", [{"temperature": 0.5}, {"order": "random"}, {"carry": "gumbel"}], ids=str
-)
+@pytest.mark.parametrize("choice", [{"temperature": 0.5}, {"order": "random"}, {"carry": "gumbel"}], ids=str)
 def test_records_denoised_side_by_side_differ(make_run: MakeRun, choice: dict[str, Any]) -> None:
     run, board = make_run(), chess.Board()
     layout, decoding = run.asked_layout(Decoding(**choice)), Decoding(imaginations=6, **choice)
