@@ -25,14 +25,14 @@ class Call:
     began: str  # UTC
     wall_seconds: float = 0.0
     processor_seconds: dict[str, float] = field(default_factory=dict)  # labels, training, measuring, games
-    remark: str = ""  # by hand, where the call itself could not count
+    remark: str = ""  # by hand, where the call itself could not count; the page has it after "are"
 
 
 def read_calls(folder: Path) -> list[Call]:
     """The calls so far."""
     path = folder / FILE
     try:
-        return [Call(**one) for one in json.loads(path.read_text())] if path.exists() else []
+        return [Call(**one) for one in json.loads(path.read_text(encoding="utf-8"))] if path.exists() else []
     except (ValueError, TypeError) as error:
         raise UserError(f"{path} is no ledger of `reproduce all` ({error}): restore or delete it.") from error
 
