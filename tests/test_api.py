@@ -56,9 +56,9 @@ def test_the_seed_decides(tiny_run: Path) -> None:
 
 @pytest.mark.parametrize("order", ["left-to-right", "confidence"])
 def test_its_cost_is_told_as_the_agent_tells_it(tiny_run: Path, order: str) -> None:
-    seen = diffusearch.load(tiny_run).imagine(FEN, steps=3, order=order, imaginations=4)
+    seen = diffusearch.load(tiny_run).imagine(FEN, steps=3, order=order, imaginations=4, temperature=0.5)
     assert seen.decision.nodes == 4 * seen.steps == seen.to_json()["evaluations"]
-    asked = agent(f"diffusearch:{tiny_run}?steps=3&order={order}&k=4")
+    asked = agent(f"diffusearch:{tiny_run}?steps=3&order={order}&k=4&temperature=0.5")
     assert asked.play(chess.Board(FEN)).nodes == seen.decision.nodes
 
 

@@ -15,7 +15,7 @@ from diffusearch.inference.imagination import DraftedMove, ply_of
 
 
 def test_the_first_imagined_move_is_played_with_its_line_and_value(dreamer: Any) -> None:
-    agent = ImaginingAgent(dreamer, Decoding(steps=8, imaginations=3))
+    agent = ImaginingAgent(dreamer, Decoding(steps=8, imaginations=3, temperature=1.0))
     decision = agent.play(chess.Board())
     assert decision.imagination is not None
     assert decision.move.uci() == decision.imagination.move
@@ -103,4 +103,4 @@ def test_film_and_horizon_reach_the_model(dreamer: Any) -> None:
 
 
 def test_work_counts_all_imaginations(dreamer: Any) -> None:
-    assert ImaginingAgent(dreamer, Decoding(imaginations=4)).work(5) == 20
+    assert ImaginingAgent(dreamer, Decoding(imaginations=4, temperature=1.0)).work(5) == 20

@@ -30,7 +30,7 @@ def untrained(paradigm: str, horizon: int) -> Run:
 AGENTS: dict[str, Agent] = {
     "s-a": PolicyAgent(untrained("s-a", 1)),
     "plies": ImaginingAgent(untrained("s-asa", 3), Decoding(order="plies")),
-    "plies, several": ImaginingAgent(untrained("s-asa", 3), Decoding(order="plies", imaginations=2)),
+    "plies, several": ImaginingAgent(untrained("s-asa", 3), Decoding(order="plies", imaginations=2, temperature=1e-6)),
     "confidence": ImaginingAgent(untrained("s-asa", 3), Decoding(steps=4)),
 }
 

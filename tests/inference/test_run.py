@@ -13,6 +13,7 @@ import torch
 from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.errors import UserError
+from diffusearch.inference.roots import Roots
 from diffusearch.inference.run import Run
 from diffusearch.tokens import moves
 from diffusearch.tokens.batch import masked, tokenise
@@ -321,6 +322,25 @@ def test_the_likeliest_of_many_imaginations_is_told(make_run: MakeRun) -> None:
     assert [(seen.steps, seen.nodes) for seen in best] == [(4, 20)] * 3
     alone = [run.imagine([board], one, generator)[0].log_probability for _ in range(8)]
     assert np.mean([seen.log_probability for seen in best]) > np.mean(alone)  # the best of five beats an average one
+
+
+@pytest.mark.parametrize("order", ["confidence", "plies", "segments"])
+def test_several_records_that_would_be_the_same_are_refused(make_run: MakeRun, order: str) -> None:
+    with pytest.raises(UserError, match=r"imaginations = 4 at temperature 0 denoises the same record each time"):
+        make_run().imagine([chess.Board()], Decoding(order=order, imaginations=4))
+
+
+@pytest.mark.parametrize("choice", [{"temperature": 0.5}, {"order": "random"}, {"carry": "gumbel"}], ids=str)
+def test_records_denoised_side_by_side_differ(make_run: MakeRun, choice: dict[str, Any]) -> None:
+    run, board = make_run(), chess.Board()
+    layout, decoding = run.asked_layout(Decoding(**choice)), Decoding(imaginations=6, **choice)
+    sample = run._sample(Roots.of([board], layout), decoding, layout, np.random.default_rng(0), None, False)
+    assert len({tuple(tokens) for tokens in sample.tokens.tolist()}) > 1
+
+
+def test_noise_that_is_random_needs_no_temperature(make_run: MakeRun) -> None:
+    run = make_run(process="gaussian", root_value=False)
+    assert run.imagine([chess.Board()], Decoding(steps=2, imaginations=2))[0].nodes == 4
 
 
 def test_the_same_seed_imagines_the_same(make_run: MakeRun) -> None:

@@ -82,6 +82,7 @@ class Calls:
 
     now: str = ""
     seen: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    layers: dict[str, set[int]] = field(default_factory=dict)
 
     def say(self, line: str) -> None:
         """The driver's report: it names a row before it is measured."""
@@ -96,6 +97,7 @@ def calls() -> Iterator[Calls]:
 
     def counting(self: Trunk, places: Tensor, *more: Any, **named: Any) -> Any:
         counted.seen.setdefault(counted.now, []).append((places.shape[0], places.shape[1]))
+        counted.layers.setdefault(counted.now, set()).add(len(self.blocks))
         return forward(self, places, *more, **named)
 
     with pytest.MonkeyPatch.context() as patch:

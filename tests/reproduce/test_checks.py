@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import namedtuple
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from diffusearch.reproduce.driver import make
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.plan import Setting
 
+usage = namedtuple("usage", "total used free")
 DATA_SIZE, DEPTH, FUTURE_QUALITY = (EXHIBITS[name] for name in ("data-size", "depth", "future-quality"))
 LAYERS, MAIN, STEPS, TRAINING = (EXHIBITS[name] for name in ("layers", "main", "steps", "training"))
 
@@ -118,3 +120,10 @@ def test_a_place_that_cannot_be_written_is_refused(setting: Setting, tmp_path: P
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot be written"):
         make(STEPS, replace(setting, out=tmp_path / "file" / "out"))
+
+
+def test_a_full_disk_is_found_out_first(training: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(10**12, 10**12, 30_000_000))
+    with pytest.raises(UserError, match=r"runs needs about 0.04\d* GB more for labels and runs.* another --runs"):
+        make(STEPS, training)
+    check(STEPS, replace(training, train=False))

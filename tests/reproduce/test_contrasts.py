@@ -10,13 +10,14 @@ import pytest
 from diffusearch.evaluation.intervals import Z95
 from diffusearch.reproduce.contrasts import (
     RowOutcomes,
+    Spread,
     accuracy_of,
     bow,
     contrast,
     line_gain,
-    most_seeds,
     seed_spread,
     slope,
+    student95,
 )
 
 
@@ -47,11 +48,28 @@ def test_one_run_decoded_in_two_ways_has_no_spread_of_seeds() -> None:
     assert (found.low, found.high) == (0.0, 0.0)
 
 
-def test_the_spread_is_pooled_over_rows_with_several_seeds() -> None:
+def test_the_spread_is_pooled_over_recipes_with_several_seeds() -> None:
     twice = outcomes("1100", "1000")  # 50 and 25 %: variance 1/32 with one degree of freedom
-    assert seed_spread([twice, outcomes("1111")]) == pytest.approx(math.sqrt(1 / 32))
-    assert seed_spread([twice, outcomes("1111", "1111")]) == pytest.approx(math.sqrt(1 / 64))
-    assert seed_spread([outcomes("1111")]) == 0.0
+    assert seed_spread([twice, outcomes("1111", run="b")]) == Spread(pytest.approx(math.sqrt(1 / 32)), (2,))
+    both = seed_spread([twice, outcomes("1111", "1111", run="b")])
+    assert both == Spread(pytest.approx(math.sqrt(1 / 64)), (2, 2))
+    assert both.freedom == 2
+    assert seed_spread([outcomes("1111")]) == Spread()
+    assert Spread().wide == 0.0
+
+
+def test_the_ways_to_decode_a_run_count_together() -> None:
+    one, other = outcomes("1100", "1000"), outcomes("1100", "1100")
+    assert seed_spread([one, other]) == Spread(pytest.approx(math.sqrt(1 / 64)), (2,))
+    fewer, engine = outcomes("1111"), outcomes("1111", "0000", run="")
+    assert seed_spread([fewer, one, engine]) == seed_spread([one])
+
+
+def test_few_runs_make_the_spread_wide() -> None:
+    few, many = Spread(0.01, (2,)), Spread(0.01, (30, 30))
+    assert few.wide == pytest.approx(0.01 * 12.706 / Z95)
+    assert many.wide == pytest.approx(0.01 * 2.0017 / Z95, rel=1e-3)
+    assert student95(10) > student95(11) == pytest.approx(2.201, abs=5e-3)
 
 
 def test_two_ways_to_decode_are_compared_on_the_seeds_that_both_have() -> None:
@@ -65,11 +83,6 @@ def test_engines_and_packaged_weights_have_no_spread_of_seeds() -> None:
     rows = {"a": outcomes("1100", run=""), "b": outcomes("1100")}
     assert contrast(rows, {"a": 1.0}, 0.5) == contrast(rows, {"a": 1.0}, 0.0)
     assert contrast(rows, {"b": 1.0}, 0.5) != contrast(rows, {"b": 1.0}, 0.0)
-
-
-def test_a_run_counts_once_with_the_most_seeds() -> None:
-    whole, part, engine = outcomes("1100", "1000"), outcomes("1111"), outcomes("1111", run="")
-    assert most_seeds([part, whole, part, engine]) == [whole]
 
 
 def test_one_seed_has_the_interval_of_wilson_and_the_spread_of_seeds() -> None:

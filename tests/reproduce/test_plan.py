@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from diffusearch.cli import app
 from diffusearch.errors import UserError
+from diffusearch.reproduce.catalogue import exhibit
 from diffusearch.reproduce.cost import cost_of, plan_lines, speed_of
 from diffusearch.reproduce.exhibits import Exhibit, row
 from diffusearch.reproduce.plan import (
@@ -29,6 +30,7 @@ from diffusearch.training.recipe import recipe_text
 pytestmark = pytest.mark.slow
 
 GOOD = PlannedRun("good")
+LABELS = Path(__file__).parents[1] / "fixtures" / "labelled" / "shard-000002.parquet"
 
 
 def trained(folder: Path, step: int = 10, **more: object) -> None:
@@ -165,7 +167,7 @@ def test_the_verb_prints_the_plan_and_writes_nothing(base: Path, tmp_path: Path)
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert "12 rows" in done.output
-    assert "1 runs below" in done.output
+    assert "1 run below" in done.output
     assert not (tmp_path / "out").exists()
 
 
@@ -175,3 +177,41 @@ def test_help_of_an_exhibit_tells_its_rows_and_cost() -> None:
     assert "Gaussian: diffusearch:{gaussian}" in told
     assert "7 runs at 10k games: at most" in told
     assert "Table 5" not in CliRunner().invoke(app, ["reproduce", "--help"]).output
+
+
+@pytest.mark.parametrize("words", [("--scale", "laptop"), ("--scale=laptop",)])
+def test_help_tells_the_cost_of_the_scale(words: tuple[str, ...]) -> None:
+    told = CliRunner().invoke(app, ["reproduce", "data-size", *words, "--help"]).output
+    assert "S-A, 75 games: s-a:{s-a-75}" in told
+    assert "10 runs at 600 games (some at 75 to 1,200): at most 2,048,000 record-passes" in told  # 204,800 each
+    wrong = CliRunner().invoke(app, ["reproduce", "data-size", "--scale", "1k", "--help"])
+    assert "--scale '1k' is unknown" in str(wrong.exception)
+
+
+def test_packaged_weights_cost_nothing(tmp_path: Path) -> None:
+    told = CliRunner().invoke(app, ["reproduce", "planners", "--help"]).output
+    assert "3 runs in the package: nothing needs to be trained" in told
+    assert "GPU-hours" not in told
+    planners = Setting(tmp_path / "runs", tmp_path / "out")
+    text = "\n".join(plan_lines(exhibit("planners"), planners, seconds=0.0))
+    assert "policy: not needed (--train begins with it)" in text
+    assert "training on this machine: 0.00 core-hours in all" in text
+
+
+def test_runs_of_the_data_figure_cost_their_games() -> None:
+    setting = Setting(Path("runs"), Path("out"), labels=Path("/nowhere"))
+    runs = {run.name: run for run in exhibit("data-size").runs}
+    assert "s-asa-10k" not in runs  # the same experiment as s-asa
+    passes = {name: cost_of(run, resolved(run, setting), 1.0, setting).passes for name, run in runs.items()}
+    assert passes["s-asa"] == pytest.approx(200 * 659_576, rel=1e-4)
+    assert passes["s-asa-100k"] == pytest.approx(200 * 6_564_661, rel=1e-4)
+    assert passes["s-a-5k"] == pytest.approx(passes["s-a"] / 2, rel=1e-4)
+
+
+def test_labelled_sets_cost_the_games_that_are_trained_on(setting: Setting) -> None:
+    def passes(source: str) -> int:
+        change = ("optimiser.steps=0", "optimiser.epochs=1", f"data.sources=[{{path='{LABELS}'{source}}}]")
+        own = replace(setting, settings=change)
+        return cost_of(GOOD, resolved(GOOD, own), 1.0, own).passes
+
+    assert 0 < passes(", games=1") < passes(", games=2") < passes("")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +11,13 @@ import numpy as np
 import pytest
 
 from diffusearch.reproduce import report
-from diffusearch.reproduce.contrasts import RowOutcomes
+from diffusearch.reproduce.contrasts import RowOutcomes, Spread
 from diffusearch.reproduce.exhibits import COUNTS
 from diffusearch.reproduce.gathered import Gathered
 from diffusearch.reproduce.plan import Setting
 from diffusearch.reproduce.scales import LAPTOP
 from diffusearch.reproduce.whole import Whole, planned
+from diffusearch.reproduce.work import FILE, Call, Ledger, read_calls
 
 
 @pytest.fixture
@@ -66,11 +69,11 @@ def test_the_resolution_is_the_median_of_the_tests_that_are_measured(whole: Whol
 
 
 def test_size_tests_and_seeds_are_told(whole: Whole) -> None:
-    found = Gathered(spread=0.007, repeated=[3, 2])
+    found = Gathered(seeds=Spread(0.007, (3, 2)))
     page = report._done(whole, found)
     assert "600 training games instead of 10k" in page
     assert "204,800 record-passes in a usual run (the paper: at most 132 million)" in page
-    assert "on 2,000 positions of `actions.parquet` behind row 4,300" in page
+    assert "on at most 2,000 positions of `actions.parquet` behind row 4,300" in page
     assert "over seeds is 0.7 points, estimated from 5 runs of 2 recipes" in page
 
 
@@ -97,3 +100,28 @@ def test_legality_without_the_mask_is_that_of_the_row_without_it(whole: Whole) -
     found = Gathered(figures={key: {"actions": {"legality": {"raw": raw}}}})
     assert report._without_mask(found).endswith("first move is legal in 40.7 [38.6, 42.9] %.")
     assert report._without_mask(Gathered()) == ""
+
+
+def test_tests_are_told_as_they_were_measured(whole: Whole) -> None:
+    """A test file with fewer rows than are asked for."""
+    found = Gathered(figures={("main", "S-A, 600 games"): {"actions": {"n": 1873}, "puzzles": {"n": 1000}}})
+    page = report._done(whole, found)
+    assert "on 1,873 positions of `actions.parquet`" in page
+    assert "on 1,000 puzzles" in page
+    found.figures["steps", "random, 1 step"] = {"actions": {"n": 2000}}
+    assert "on 1,873 to 2,000 positions" in report._done(whole, found)
+
+
+def test_processor_time_that_was_estimated_is_told(whole: Whole) -> None:
+    assert report._effort(whole.setting) == ""
+    Ledger(whole.setting.results).note("labels", 7200.0)
+    assert report._effort(whole.setting).endswith("hours by the clock.")
+    (counted,) = read_calls(whole.setting.results)
+    guessed = Call("2026-11-18T09:28:00+00:00", 60.0, {"training": 3600.0}, "estimated: this call kept no ledger")
+    (whole.setting.results / FILE).write_text(json.dumps([asdict(guessed), asdict(counted)]))
+    told = report._effort(whole.setting)
+    assert "took 3.0 core-hours (training 1.0, labels 2.0)" in told
+    assert told.endswith(
+        "Not all of it was counted by the command: 1.0 core-hours of the call of 2026-11-18 09:28 are estimated: this "
+        "call kept no ledger."
+    )

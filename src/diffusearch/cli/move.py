@@ -23,7 +23,10 @@ AgentText = Annotated[str, typer.Option("--agent", help="Who decides, e.g. searc
 Weights = Annotated[Path | None, typer.Option("--weights", help="A run folder instead of the packaged weights.")]
 Steps = Annotated[int | None, typer.Option("--steps", min=1, help="Denoising steps (agent diffusearch).")]
 Order = Annotated[str | None, typer.Option("--order", help=f"{', '.join(ORDERS)} (agent diffusearch).")]
-Imaginations = Annotated[int | None, typer.Option("--imaginations", min=1, help="Futures; the likeliest is played.")]
+Imaginations = Annotated[
+    int | None, typer.Option("--imaginations", min=1, help="Futures; the likeliest is played. Needs a temperature.")
+]
+Temperature = Annotated[float | None, typer.Option("--temperature", min=0, help="Of sampled tokens; 0 = arg-max.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Of the sampling.")]
 
 
@@ -58,6 +61,7 @@ def move(
     steps: Steps = None,
     order: Order = None,
     imaginations: Imaginations = None,
+    temperature: Temperature = None,
     seed: Seed = None,
     film: Annotated[bool, typer.Option("--film", help="With --json: every denoising step as well.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -70,7 +74,8 @@ def move(
 
     board = board_of(fen)
     shown = "on" if film and as_json else None
-    spec = spec_of(agent, weights, steps=steps, order=order, k=imaginations, seed=seed, film=shown)
+    options = {"steps": steps, "order": order, "k": imaginations, "temperature": temperature, "seed": seed}
+    spec = spec_of(agent, weights, **options, film=shown)
     with build(spec) as player:
         decision = player.play(board)
     if as_json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,11 +33,19 @@ class _NamedHelp(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from diffusearch.reproduce.catalogue import EXHIBITS
 
-        if name := next((word for word in ctx.meta.get("words", ()) if word in EXHIBITS), None):
+        words = ctx.meta.get("words", ())
+        if name := next((word for word in words if word in EXHIBITS), None):
             from diffusearch.reproduce.budget import exhibit_help
+            from diffusearch.reproduce.scales import scale_named
 
-            print("\n".join(exhibit_help(name)))
+            print("\n".join(exhibit_help(name, scale_named(_said(words, "--scale") or "10k"))))
         super().format_help(ctx, formatter)
+
+
+def _said(words: Sequence[str], option: str) -> str:
+    """The value of an option among words that are not parsed yet; empty if it is not there."""
+    text = " ".join(words).replace("=", " ").split()
+    return next((value for word, value in pairwise(text) if word == option), "")
 
 
 def reproduce(
@@ -124,18 +134,21 @@ def reproduce(
 def _all(setting: Setting, engine: str | None, processes: int, ray: bool, *, plan: bool, page: bool) -> None:
     from dataclasses import replace
 
-    from diffusearch.reproduce.whole import make_all, planned
+    from diffusearch.reproduce.whole import check_asked, make_all, planned
 
     whole = planned(replace(setting, out=setting.out.absolute()), engine, processes, ray)
     if plan:
         from diffusearch.reproduce.budget import whole_plan
 
+        if setting.scale.own_labels:
+            check_asked(whole)
         for line in whole_plan(whole):
             print(line, flush=True)
         return
     if page:
         from diffusearch.reproduce.report import write_report
 
+        check_asked(whole)
         print(f"written to {write_report(whole)}")
         return
     print(f"written to {make_all(whole, say=print)}")

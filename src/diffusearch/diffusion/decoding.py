@@ -34,7 +34,8 @@ class Decoding:
     move_last: bool = False  # keep the first move noised until the last step
     temperature: Annotated[float, Range(low=0.0, high=100.0)] = 0.0  # of tokens; 0 = arg-max
     legal: bool = True  # only legal moves at the root; the paper masks nothing
-    imaginations: Annotated[int, Range(low=1, high=1024)] = 1  # records denoised side by side; the likeliest is played
+    # records denoised side by side, of which the likeliest is played; they differ by temperature, order or Gumbel noise
+    imaginations: Annotated[int, Range(low=1, high=1024)] = 1
     stop_confidence: Annotated[float, Range(low=0.0, high=1.0)] = 0.0  # stop when all variables are so likely; 0 = off
     cache: bool = False  # compute only what is noised or newly fixed: faster, not exact (model/kv_cache.py)
     ahead: Annotated[int, Range(low=0)] = 0  # with cache: noised places computed for each that is fixed; 0 = all
@@ -66,6 +67,12 @@ class Decoding:
     def keeps(self) -> bool:
         """Whether what is fixed stays fixed."""
         return self.carry == "keep" or self.order in ("random", "left-to-right", "plies", "segments")
+
+    @property
+    def random(self) -> bool:
+        """Whether two records that are denoised from one root may differ, where the noise itself is not random."""
+        ranked = self.order in ("confidence", "margin", "entropy")
+        return self.temperature > 0 or self.order == "random" or (self.carry == "gumbel" and ranked)
 
     def refuse_easy_first(self, kind: str) -> None:
         """For processes that do not fix variables easy first: refuse the choices that only make sense there."""

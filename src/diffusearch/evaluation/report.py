@@ -179,11 +179,13 @@ def futures_table(result: dict[str, Any], title: str | None = None) -> str:
         rows.append([str(row["step"]), *(percent(row[column]) for column in columns), *papers])
     raw = result["legality"]["raw"] if result["legality"] else None
     note = (
-        f"\n\nIn the call that fixes the first move, the network's own first choice among all moves is legal in "
-        f"{percent(raw)} %."
+        f"\n\nBefore the legality mask of the call that fixes the first move, the network's first choice among all "
+        f"moves is legal in {percent(raw)} %."
         if raw
         else ""
     )
+    if denoised:
+        note = f"\n\nA cell of the paper has its figures of the four columns, in their order.{note}"
     heading = f"## Futures of `{result['agent']}`, % of {result['n']}" if title is None else title
     return f"{heading}\n\n{table(head, rows)}{note}"
 

@@ -29,6 +29,7 @@ from diffusearch.tokens.layout import JUDGES, Layout
 from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES
 from diffusearch.training.recipe import Recipe, load_recipe
+from diffusearch.training.tables import RANDOM_NOISE
 from diffusearch.weights import version_of
 
 if TYPE_CHECKING:
@@ -266,8 +267,13 @@ class Run:
     def asked_layout(self, decoding: Decoding, horizon: int | None = None) -> Layout:
         """The requested horizon; by default the whole one, or the shortest trained one when steps = 1.
 
-        A horizon that is shorter than every trained one is refused.
+        A horizon that is shorter than every trained one is refused, and so are several records that would be the same.
         """
+        if decoding.imaginations > 1 and not (decoding.random or self.recipe.process.kind in RANDOM_NOISE):
+            raise UserError(
+                f"imaginations = {decoding.imaginations} at temperature 0 denoises the same record each time: set a "
+                "temperature too (0.5, say), or carry = 'gumbel'"
+            )
         trained = self.recipe.trained_horizons
         if horizon is None and decoding.steps == 1:
             return self.trained_layout()  # one look

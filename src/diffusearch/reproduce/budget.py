@@ -16,13 +16,22 @@ import chess
 
 from diffusearch.reproduce import match
 from diffusearch.reproduce.catalogue import exhibit, exhibits_of
-from diffusearch.reproduce.cost import Speed, content_lines, cost_of, operations, speed_of
+from diffusearch.reproduce.cost import (
+    Speed,
+    content_lines,
+    cost_of,
+    counted,
+    hours_of,
+    operations,
+    speed_of,
+    starts_only,
+)
 from diffusearch.reproduce.exhibits import Row
 from diffusearch.reproduce.jobs import Measurement, measure_jobs, ordered_runs
 from diffusearch.reproduce.labels import LabelSet, complete, label_run
 from diffusearch.reproduce.measure import timed_count
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
-from diffusearch.reproduce.scales import Scale
+from diffusearch.reproduce.scales import SCALES, Scale
 from diffusearch.reproduce.timed import TimeJob
 from diffusearch.reproduce.whole import LEFT_OUT, Whole, missing_runs, needed_sets_of
 from diffusearch.training.recipe import Recipe
@@ -198,17 +207,32 @@ def paper_plan(setting: Setting) -> list[str]:
     return lines
 
 
-def exhibit_help(name: str) -> list[str]:
-    """What one exhibit contains, and what its runs cost at the paper's size: for `reproduce NAME --help`."""
-    setting = Setting(runs=Path("runs/paper"), out=Path("runs/reproduce") / name)
-    one = exhibit(name, setting.scale)
-    packaged = [run for run in one.runs if run.packaged]
-    hours = sum(_gpu_hours(run, setting) for run in one.runs if not run.packaged)
-    cost = [f"{len(packaged)} runs are in the package"] if packaged else []
-    if len(packaged) < len(one.runs):
-        many = len(one.runs) - len(packaged)
-        cost.append(f"{many} runs at {setting.scale.words} games: at most {hours:,.0f} GPU-hours of a V100 to train")
-    return [*content_lines(one, setting), *cost, f"`diffusearch reproduce {name} --plan` measures the cost here."]
+def exhibit_help(name: str, scale: Scale = SCALES["10k"]) -> list[str]:
+    """What one exhibit contains, and what its runs cost at a scale: for `reproduce NAME --help`."""
+    setting = Setting(Path("runs/paper"), Path("runs/reproduce") / name, scale=scale, recipe=scale.recipe)
+    one = exhibit(name, scale)
+    packaged = {run for run in one.runs if run.packaged}
+    needed = [run for run in one.runs if run not in packaged | starts_only(packaged, one)]
+    cost = [f"{counted(len(packaged), 'run')} in the package: nothing needs to be trained for them"] if packaged else []
+    if needed:
+        others = sorted({run.games for run in needed if run.games})
+        sizes = f"{scale.words} games" + (f" (some at {others[0]:,} to {others[-1]:,})" if others else "")
+        cost.append(
+            f"{counted(len(needed), 'run')} at {sizes}: at most {_in_all(needed, setting)} (--scale chooses the size)"
+        )
+    return [
+        *content_lines(one, setting),
+        *cost,
+        f"`diffusearch reproduce {name} --plan` measures the cost here.",
+    ]
+
+
+def _in_all(runs: list[PlannedRun], setting: Setting) -> str:
+    """The training of runs: in GPU-hours at the paper's sizes; small runs do not fill a GPU."""
+    if setting.scale.own_labels:
+        passes = sum(cost_of(run, resolved(run, setting), 1.0, setting).passes for run in runs)
+        return f"{passes:,} record-passes"
+    return f"{hours_of(sum(_gpu_hours(run, setting) for run in runs))} GPU-hours of a V100"
 
 
 def _gpu_hours(run: PlannedRun, setting: Setting) -> float:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from diffusearch.errors import UserError
 from diffusearch.evaluation.figures import require_matplotlib
 from diffusearch.evaluation.record import check_place
+from diffusearch.reproduce.cost import rows_of
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, own_settings, resolved, stage_of
+from diffusearch.reproduce.space import ROW_BYTES, check_disk, run_bytes
 
 if TYPE_CHECKING:
     from diffusearch.training.recipe import Recipe
@@ -29,9 +31,11 @@ def check(exhibit: Exhibit, setting: Setting) -> None:
     if any(metric in DRAWN for metric in exhibit.metrics):
         require_matplotlib()
     _check_engines(exhibit)
-    for run in exhibit.runs:
-        if stage_of(run, setting) is not Stage.FINISHED and setting.train:
+    if setting.train:
+        missing = [run for run in exhibit.runs if stage_of(run, setting) is not Stage.FINISHED]
+        for run in missing:
             check_labels(run, resolved(run, setting))
+        _check_disk(missing, setting)
 
 
 def check_settings(exhibit: Exhibit, setting: Setting) -> None:
@@ -89,6 +93,16 @@ def _check_test_files(exhibit: Exhibit, setting: Setting) -> None:
         read_positions(setting.actions, 1, skip=setting.skip_actions)
     if "puzzles" in needs and setting.puzzles:
         read_puzzles(setting.puzzles, 1, skip=setting.skip_puzzles)
+
+
+def _check_disk(missing: list[PlannedRun], setting: Setting) -> None:
+    """The runs must fit, and the records of those that have not begun; a run that has begun has its records."""
+    runs = {run: resolved(run, setting) for run in missing}
+    fresh = [recipe for run, recipe in runs.items() if stage_of(run, setting) is Stage.ABSENT]
+    sources = {(Path(one.path), recipe.data.cache) for recipe in fresh for one in recipe.data.sources}
+    sources = {(path, cache) for path, cache in sources if not (path / "records.json").exists()}
+    records = [(Path(cache) if cache else path, ROW_BYTES * rows_of(path)) for path, cache in sources]
+    check_disk([(setting.runs, sum(map(run_bytes, runs.values()))), *records], "--runs")
 
 
 def _check_engines(exhibit: Exhibit) -> None:

@@ -2,10 +2,10 @@
 
 The interval has two parts. Positions: each position has its own weighted sum of outcomes (averaged over seeds), and the
 mean of these has a standard error. Seeds: two runs of one recipe with other seeds differ, and so would the next; the
-spread is estimated from all rows with several seeds, and counts for each run in the contrast. Positions on which seeds
-differ are in both parts: intervals are rather too wide than too narrow. Rows that decode the same runs differ by no
-seed: such a contrast is about these runs, and is taken over the seeds that all of them have. Engines and the package's
-weights have no spread of seeds either.
+spread is estimated from all recipes with several seeds, and counts for each run in the contrast, with the quantile of
+Student's t because few runs tell it. Positions on which seeds differ are in both parts: intervals are rather too wide
+than too narrow. Rows that decode the same runs differ by no seed: such a contrast is about these runs, and is taken
+over the seeds that all of them have. Engines and the package's weights have no spread of seeds either.
 """
 
 from __future__ import annotations
@@ -47,22 +47,49 @@ class Estimate:
         return f"{100 * self.value:+.1f} [{100 * self.low:+.1f}, {100 * self.high:+.1f}]"
 
 
-def most_seeds(rows: Iterable[RowOutcomes]) -> list[RowOutcomes]:
-    """One row for each set of runs, the first with the most seeds: a run counts once, however often it is decoded."""
-    found: dict[tuple[str, ...], RowOutcomes] = {}
+@dataclass(frozen=True)
+class Spread:
+    """How much a run's accuracy varies over seeds, in shares of 1."""
+
+    deviation: float = 0.0  # standard deviation, pooled over recipes
+    seeds: tuple[int, ...] = ()  # of each recipe that it is estimated from
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the deviation."""
+        return sum(self.seeds) - len(self.seeds)
+
+    @property
+    def wide(self) -> float:
+        """The deviation that gives with the normal quantile the interval that Student's t gives with `deviation`."""
+        return self.deviation * student95(self.freedom) / Z95 if self.freedom else 0.0
+
+
+def student95(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t."""
+    if freedom <= len(_STUDENT95):
+        return _STUDENT95[freedom - 1]
+    z, n = Z95, freedom  # Cornish-Fisher
+    return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
+
+
+_STUDENT95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+
+
+def seed_spread(rows: Iterable[RowOutcomes]) -> Spread:
+    """The spread over seeds, pooled over the recipes that have several. The rows that decode the same runs count
+    together as one recipe, with the mean of their squares."""
+    recipes: dict[tuple[str, ...], list[RowOutcomes]] = {}
     for row in rows:
-        if row.runs and (row.runs not in found or len(row.seeds) > len(found[row.runs].seeds)):
-            found[row.runs] = row
-    return list(found.values())
-
-
-def seed_spread(rows: Sequence[RowOutcomes]) -> float:
-    """The standard deviation of a run's accuracy over seeds, pooled over the rows that have several; 0 without any."""
-    several = [np.array(row.accuracies) for row in rows if len(row.seeds) > 1]
-    if not several:
-        return 0.0
-    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in several)
-    return math.sqrt(squares / sum(len(one) - 1 for one in several))
+        if row.runs and len(row.seeds) > 1:
+            recipes.setdefault(row.runs, []).append(row)
+    seeds, squares = [], 0.0
+    for each in recipes.values():
+        most = max(len(row.seeds) for row in each)
+        several = [np.array(row.accuracies) for row in each if len(row.seeds) == most]
+        squares += float(np.mean([((one - one.mean()) ** 2).sum() for one in several]))
+        seeds.append(most)
+    return Spread(math.sqrt(squares / (sum(seeds) - len(seeds))), tuple(seeds)) if seeds else Spread()
 
 
 def contrast(rows: Mapping[str, RowOutcomes], weights: Mapping[str, float], spread: float) -> Estimate:

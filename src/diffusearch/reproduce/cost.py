@@ -23,7 +23,7 @@ from diffusearch.reproduce.scales import SCALES, Scale
 if TYPE_CHECKING:
     from diffusearch.training.recipe import Recipe
 
-PAPER_RECORDS = {"10k": 659_576, "100k": 6_564_661}  # the paper's Table 1: what an epoch has where labels are missing
+PAPER_RECORDS = {10_000: 659_576, 100_000: 6_564_661}  # by games, the paper's Table 1
 ACTIONS = 26  # sa-v: records of a position (the paper's Table 1, 17,448,268 / 659,576)
 LEAST = 8  # records of a calibration step, and more if a step has room:
 STEP = 3.5e10  # floating-point operations, half a second or less
@@ -36,7 +36,7 @@ class Cost:
 
     passes: int  # records seen, with repetitions
     rate: float  # records a processor second on this machine
-    guessed: bool  # whether the number of records is the paper's, because the labels are missing
+    guessed: bool  # whether the number of records is that of as many games of the paper, as the labels are missing
 
     @property
     def core_hours(self) -> float:
@@ -48,10 +48,22 @@ def hours_of(hours: float) -> str:
     return f"{hours:,.0f}" if hours >= 100 else f"{hours:.1f}" if hours >= 10 else f"{hours:.2f}"
 
 
+def counted(number: int, word: str) -> str:
+    """1 run, 2 runs."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def starts_only(there: set[PlannedRun], exhibit: Exhibit) -> set[PlannedRun]:
+    """The runs that only start runs which need no training, as their weights are there."""
+    own = {run for row in exhibit.rows for run in row.runs}
+    return {run for run in exhibit.runs if run not in own and all(one in there for one in own if one.after == run)}
+
+
 def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> Iterator[str]:
     """The plan for people, as it is calibrated; `seconds` is the calibration time of each kind of model."""
     yield from content_lines(exhibit, setting)
-    yield f"{len(exhibit.runs)} runs below {setting.runs}:"
+    yield f"{counted(len(exhibit.runs), 'run')} below {setting.runs}:"
+    idle = starts_only({run for run in exhibit.runs if run.packaged and folder_of(run, setting) is not None}, exhibit)
     rates: dict[tuple[object, ...], Speed] = {}
     total, guessed = 0.0, False
     for run in exhibit.runs:
@@ -62,6 +74,9 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> Iter
             continue
         if folder_of(run, setting) is not None:
             yield f"  {run.name}: weights of the package (--train trains anew)"
+            continue
+        if run in idle:
+            yield f"  {run.name}: not needed (--train begins with it)"
             continue
         key = (recipe.model, recipe.process)
         if key not in rates:
@@ -75,7 +90,7 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> Iter
         )
     yield f"training on this machine: {hours_of(total)} core-hours in all"
     if guessed:
-        yield "Some labelled sets do not exist yet: their records are taken to be as many as in the paper."
+        yield "Some labelled sets do not exist yet: their records are taken to be those of as many games of the paper."
 
 
 def content_lines(exhibit: Exhibit, setting: Setting) -> list[str]:
@@ -96,7 +111,12 @@ def paper_passes(scale: Scale) -> int:
     from diffusearch.training.state import total_steps
 
     optimiser = load_recipe(find_recipe(SCALES[scale.paper].recipe)).optimiser
-    return total_steps(optimiser, PAPER_RECORDS[scale.paper]) * optimiser.batch
+    return total_steps(optimiser, paper_records(SCALES[scale.paper].games)) * optimiser.batch
+
+
+def paper_records(games: int) -> int:
+    """Records of so many games: as the paper counts them, else by its records of a game."""
+    return PAPER_RECORDS.get(games) or round(games * PAPER_RECORDS[10_000] / 10_000)
 
 
 def cost_of(run: PlannedRun, recipe: Recipe, rate: float, setting: Setting) -> Cost:
@@ -105,18 +125,25 @@ def cost_of(run: PlannedRun, recipe: Recipe, rate: float, setting: Setting) -> C
 
     count, guessed = 0, False
     if not recipe.optimiser.steps:
-        paths = [Path(source.path) for source in recipe.data.sources]
-        guessed = not paths or not all(path.exists() for path in paths)
-        count = PAPER_RECORDS[setting.scale.paper] if guessed else sum(_rows(path) for path in paths)
+        sources = recipe.data.sources
+        guessed = not sources or not all(Path(source.path).exists() for source in sources)
+        if guessed:
+            count = paper_records(run.games or setting.scale.games)
+        else:
+            count = sum(rows_of(Path(source.path), source.games) for source in sources)
         count *= ACTIONS if recipe.model.paradigm == "sa-v" else 1
     return Cost(total_steps(recipe.optimiser, count) * recipe.optimiser.batch, rate, guessed)
 
 
-def _rows(path: Path) -> int:
+def rows_of(path: Path, games: int = 0) -> int:
+    """The rows of a labelled set, or of the first so many of its training games."""
     import pyarrow.parquet as pq
 
     from diffusearch.data.labelled import labelled_files
+    from diffusearch.training.sources import first_games
 
+    if games:
+        return sum(1 for _ in first_games(path, "train", games))
     return sum(pq.ParquetFile(file).metadata.num_rows for file in labelled_files(path))
 
 

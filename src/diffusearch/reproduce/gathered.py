@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from diffusearch.reproduce import match
-from diffusearch.reproduce.contrasts import Estimate, RowOutcomes, accuracy_of, most_seeds, seed_spread
+from diffusearch.reproduce.contrasts import Estimate, RowOutcomes, Spread, accuracy_of, seed_spread
 from diffusearch.reproduce.exhibits import Exhibit, Row
 from diffusearch.reproduce.jobs import MeasureJob, measure_jobs
 from diffusearch.reproduce.kept import Kept
@@ -28,8 +28,12 @@ class Gathered:
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> what results tell of the run
     measured: int = 0  # agents and metrics that have a result,
     wanted: int = 0  # of so many
-    spread: float = 0.0  # of a run's accuracy over seeds
-    repeated: list[int] = field(default_factory=list)  # seeds of the runs that it is estimated from
+    seeds: Spread = field(default_factory=Spread)  # of a run's accuracy
+
+    @property
+    def spread(self) -> float:
+        """Of a run's accuracy over seeds, as contrasts take it."""
+        return self.seeds.wide
 
     def accuracy(self, exhibit: str, label: str) -> Estimate | None:
         """A row's action accuracy."""
@@ -57,8 +61,7 @@ def gather(exhibits: dict[str, Exhibit], setting: Setting) -> Gathered:
                 outcomes = tuple(np.array([one == "1" for one in result["outcomes"]]) for result in results)
                 found.outcomes[key] = RowOutcomes(outcomes, _trained(row))
                 found.training[key] = [_training(result, found.runs) for result in results]
-    several = [row for row in most_seeds(found.outcomes.values()) if len(row.seeds) > 1]
-    found.spread, found.repeated = seed_spread(several), [len(row.seeds) for row in several]
+    found.seeds = seed_spread(found.outcomes.values())
     played = match.kept(exhibits, setting)
     found.ratings = {one["agent"]: one for one in played["ratings"]} if played else {}
     return found

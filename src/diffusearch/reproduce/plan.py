@@ -24,6 +24,7 @@ class PlannedRun:
     packaged: bool = False  # the package has weights of that name, which serve unless trained anew
     recipe: str = ""  # a named recipe of its own instead of the base
     after: PlannedRun | None = None  # the run whose weights it starts from
+    games: int | None = None  # training games, where they are not those of the scale: what its epochs cost
 
 
 @dataclass(frozen=True)

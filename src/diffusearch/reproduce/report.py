@@ -26,7 +26,7 @@ from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
 from diffusearch.reproduce.tables import NOT_YET, exhibit_table, times_note
 from diffusearch.reproduce.trained import about, effort
 from diffusearch.reproduce.verdicts import verdicts
-from diffusearch.reproduce.work import read_calls
+from diffusearch.reproduce.work import Call, read_calls
 from diffusearch.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -70,28 +70,46 @@ def _head(whole: Whole, found: Gathered) -> str:
 
 def _done(whole: Whole, found: Gathered) -> str:
     """What was done, and how to read it."""
-    setting, scale = whole.setting, whole.setting.scale
-    usual = _usual(whole)
+    scale, usual = whole.setting.scale, _usual(whole)
     trunk, passes = usual.model.trunk, usual.optimiser
     nodes = f"labels of {scale.nodes:,} nodes a search"
     parts = (
         "**Methods: the paper's.** DiffuSearch decodes the whole horizon jointly: 20 steps, easy first, no search, no "
-        "values. Only the first move is masked to the legal ones; a row without that mask stands beside. Baselines are "
-        "causal. Those with *at most* in the table of runs may stop when their validation stops improving, and they "
-        "keep the weights of their best validation; the other runs keep their last.",
+        "values. Only the first move is masked to the legal ones; a row without that mask stands beside. "
+        f"{_baselines(whole, found)}",
         f"**Size: not the paper's.** {scale.words} training games instead of {scale.paper}, {nodes}, a plain "
         f"transformer of {trunk.layers} layers of width {trunk.width} with the compact encoding, trained with "
         f"{passes.kind.capitalize()}, {passes.steps * passes.batch:,} record-passes in a usual run (the paper: at "
         f"most {paper_passes(scale) / 1e6:,.0f} million). {scale.chosen}".rstrip(),
-        f"**Tests.** {_tested(setting)} Puzzles, futures, times and games are those of the first seed.{_again(whole)}",
+        f"**Tests.** {_tested(whole, found)} Puzzles, futures, times and games are those of the first seed."
+        f"{_again(whole)}",
         "**Intervals** are 95 %. A row with several seeds is their mean, each of them in parentheses. "
         f"{_spread(found)}",
         "**Compute.** *Training, minutes* is the processor time in which the runs behind a row were trained, the mean "
         "over its seeds; of a run that was trained several times it is that of its newest training. Times of a "
         "decision are processor times with one thread, the median and in parentheses the 10th and 90th percentile; the "
-        "rows of a table are timed in turns.",
+        f"rows of a table are timed in turns. {scale.noted}".rstrip(),
     )
     return "\n".join(("## What was done", "", *(f"- {part}" for part in parts)))
+
+
+def _baselines(whole: Whole, found: Gathered) -> str:
+    """How long baselines were trained: they stop early where their validation stops improving."""
+    patient, early = [], []
+    for run in ordered_runs(whole.exhibits):
+        recipe, known = resolved(run, whole.setting), found.runs.get(run.name)
+        if recipe.watch.patience and known:
+            patient.append(run.name)
+            if known["record_passes"] < recipe.optimiser.steps * recipe.optimiser.batch:
+                early.append(f"`{run.name}`")
+    words = (
+        "Baselines are causal. They keep the weights of their best validation (the other runs keep their last) and "
+        "stop when their validation stops improving."
+    )
+    if not patient:
+        return words
+    stopped = f"Of {len(patient)} only {' and '.join(early)} stopped" if early else f"None of {len(patient)} stopped"
+    return f"{words} {stopped} before the last step, so the others may not have converged."
 
 
 def _limits(whole: Whole, found: Gathered) -> str:
@@ -180,17 +198,29 @@ def _again(whole: Whole) -> str:
     return "".join(words)
 
 
-def _tested(setting: Setting) -> str:
+def _tested(whole: Whole, found: Gathered) -> str:
+    setting = whole.setting
     actions, puzzles = (path.name if path else "-" for path in (setting.actions, setting.puzzles))
     return (
-        f"Accuracy is measured on {_number(setting.limit)} positions of `{actions}` behind row "
-        f"{setting.skip_actions:,} and on {_number(setting.puzzle_limit)} puzzles of `{puzzles}` behind row "
-        f"{setting.skip_puzzles:,}."
+        f"Accuracy is measured on {_measured('actions', setting.limit, whole, found)} positions of `{actions}` behind "
+        f"row {setting.skip_actions:,} and on {_measured('puzzles', setting.puzzle_limit, whole, found)} puzzles of "
+        f"`{puzzles}` behind row {setting.skip_puzzles:,}."
     )
 
 
-def _number(count: int | None) -> str:
-    return "all" if count is None else f"{count:,}"
+def _measured(metric: str, limit: int | None, whole: Whole, found: Gathered) -> str:
+    """How many test rows the results have; before there is one, how many are wanted."""
+    figures = found.figures
+    keys = [
+        (one.name, whole.setting.shown(row.label))
+        for one in whole.exhibits.values()
+        for row in one.rows
+        if not row.limit
+    ]
+    counts = sorted({figures[key][metric]["n"] for key in keys if metric in figures.get(key, {})})
+    if not counts:
+        return "all" if limit is None else f"at most {limit:,}"
+    return " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
 
 
 def _spread(found: Gathered) -> str:
@@ -199,13 +229,14 @@ def _spread(found: Gathered) -> str:
         alike = "The few second seeds so far have the accuracy of the first"
         why = alike if several else "No row has a second seed yet"
         return f"{why}, so that intervals of rows and of differences between runs are too narrow."
+    seeds = found.seeds
     return (
-        f"The standard deviation of a run's accuracy over seeds is {100 * found.spread:.1f} points, estimated from "
-        f"{sum(found.repeated)} runs of {len(found.repeated)} recipes. The intervals of "
-        "action accuracies and of differences between runs include it, for recipes without a second seed too. What "
-        "seeds decide differently counts in this deviation and among the positions, which makes intervals wider; that "
-        "the deviation is itself estimated from few runs is not in them. Intervals of puzzles and futures are about "
-        "the one run. A difference between two ways to decode the same runs is about these runs."
+        f"The standard deviation of a run's accuracy over seeds is {100 * seeds.deviation:.1f} points, estimated from "
+        f"{sum(seeds.seeds)} runs of {len(seeds.seeds)} recipes. The intervals of "
+        "action accuracies and of differences between runs include it, with Student's t of "
+        f"{seeds.freedom} degrees of freedom, for recipes without a second seed too. What seeds decide differently "
+        "counts in this deviation and among the positions, which makes intervals wider. Intervals of puzzles and "
+        "futures are about the one run. A difference between two ways to decode the same runs is about these runs."
     )
 
 
@@ -222,8 +253,20 @@ def _effort(setting: Setting) -> str:
     wall = sum(call.wall_seconds for call in calls) / 3600
     return (
         f"So far finished jobs took {sum(spent.values()) / 3600:.1f} core-hours ({parts}), in {len(calls)} "
-        f"call{'' if len(calls) == 1 else 's'} of the command, {wall:.1f} hours by the clock."
+        f"call{'' if len(calls) == 1 else 's'} of the command, {wall:.1f} hours by the clock.{_by_hand(calls)}"
     )
+
+
+def _by_hand(calls: list[Call]) -> str:
+    """The part of the processor time that was not counted by the call itself."""
+    words = []
+    for call in calls:
+        if call.remark:
+            hours = sum(call.processor_seconds.values()) / 3600
+            words.append(
+                f"{hours:.1f} core-hours of the call of {call.began[:10]} {call.began[11:16]} are {call.remark}"
+            )
+    return f" Not all of it was counted by the command: {'; '.join(words)}." if words else ""
 
 
 def _known(run: PlannedRun, found: Gathered, setting: Setting) -> dict[str, Any] | None:
@@ -268,7 +311,9 @@ def _without_mask(found: Gathered) -> str:
     """The legality of first moves that were decoded without any mask: what the paper's valid a_0 is."""
     result = found.figures.get(("decoding", UNMASKED), {}).get("actions")
     raw = result["legality"]["raw"] if result and result["legality"] else None
-    return f"Without any mask, as in the paper, this run's first move is legal in {percent(raw)} %." if raw else ""
+    if not raw:
+        return ""
+    return f"Without the mask in any call, as in the paper, the first move of this run is legal in {percent(raw)} %."
 
 
 def _pictures(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:

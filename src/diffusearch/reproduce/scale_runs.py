@@ -29,7 +29,8 @@ class Runs:
     ) -> PlannedRun:
         """S-A, S-V, SA-V: a causal transformer, one forward pass, no future."""
         own = (f"model.paradigm={paradigm}", "process.kind=direct", "model.trunk.attention=causal", *CONVERGE)
-        return PlannedRun(name, (*own, *self.scale.baseline, *settings, *self.scale.source(future, games)))
+        changes = (*own, *self.scale.baseline, *settings, *self.scale.source(future, games))
+        return PlannedRun(name, changes, games=games)
 
     def autoregressive(self, paradigm: str) -> PlannedRun:
         """The record of a future paradigm, token by token with causal attention."""
@@ -38,4 +39,4 @@ class Runs:
 
     def denoiser(self, name: str, *settings: str, future: str = "oracle", games: int | None = None) -> PlannedRun:
         """The paper's run with changes."""
-        return PlannedRun(name, (*settings, *self.scale.source(future, games)))
+        return PlannedRun(name, (*settings, *self.scale.source(future, games)), games=games)

@@ -31,14 +31,15 @@ class Scale:
     per_game: int | None = None  # labelled positions of a game; None: all plies (the paper)
     seeds: int = 1  # runs of the rows on which most verdicts rest
     baseline: tuple[str, ...] = ()  # further settings of one-step baselines: how long they train
-    same_compute: tuple[str, ...] = ()  # settings that give a one-step model the processor time of DiffuSearch
+    same_compute: tuple[str, ...] = ()  # settings that give a one-step model about the processor time of DiffuSearch
     longer: tuple[str, ...] = ()  # settings of a DiffuSearch run that is trained for longer than the others
     test_actions: int | None = None  # test rows; None: all
     test_puzzles: int | None = None
     planner_rows: int | None = None  # test rows of the exhibit `planners`; None: as many as of the others
     match_games: int = 400  # of each pairing
     match_rows: int = 6  # rows of the main table that play: the paper's first
-    chosen: str = ""  # words for the page: what a pilot at this scale decided
+    chosen: str = ""  # words for the page: what a pilot at this scale decided,
+    noted: str = ""  # and how its runs came about
 
     @property
     def words(self) -> str:
@@ -108,15 +109,18 @@ LAPTOP = Scale(
     hash_mb=1,
     seeds=3,
     baseline=("watch.validate_every=200",),
-    same_compute=("optimiser.steps=10400", "watch.validate_every=400"),  # a record of S-A costs a 6.5th
+    same_compute=("optimiser.steps=10400", "watch.validate_every=400"),  # a record of S-A costs a 3rd to a 6th
     longer=("optimiser.steps=6400", "watch.validate_every=800"),  # four times
     test_actions=2_000,
     test_puzzles=1_000,
     match_games=40,
     chosen="The transformer is plain, as the paper's. A trunk with residual state and prefix attention was tried "
     "beside it on validation positions ([LOG.md](LOG.md)): the one-step policy converges in both, and a jointly "
-    "denoised future coheres in neither (the first imagined state follows in 1 and 7 %); the plain one plays "
-    "better moves. One run has four times as many record-passes (claim 2).",
+    "denoised future coheres in neither: the first imagined state follows from its move in 0.8 % with the plain trunk "
+    "and in 7.4 % with the other. The plain one finds more moves with 20 joint steps (16.2 and 13.2 %) and as many by "
+    "one look (18.6 and 18.5 %). One run has four times as many record-passes (claim 2).",
+    noted="Runs first measured before 2026-11-19 were trained by code that computes Muon's products in float32, the "
+    "others in bf16. Two trainings of one recipe that differ in this differ as much as two seeds ([LOG.md](LOG.md)).",
 )
 
 TINY = Scale(

@@ -8,7 +8,6 @@ from diffusearch.reproduce.gathered import Gathered
 from diffusearch.reproduce.scales import Scale
 
 FEW_SEEDS = ", with too few seeds so far"
-EQUAL = 1.1  # processor times that differ by no more than this factor count as equal
 RULE = " ".join(
     (
         "**The rule.** A rule decides, not an opinion. Each claim has tests: differences in percentage points of "
@@ -72,13 +71,9 @@ def _claim(claim: Claim, found: Gathered) -> str:
 
 
 def _processor_time(claim: Claim, found: Gathered) -> str:
-    """How long the two rows that a claim compares were trained, the mean over seeds, and whom that favours."""
-    seeds = [found.training.get(key, []) for key in claim.timed]
-    minutes = [sum(each) / len(each) / 60 for each in seeds if each]
-    if len(minutes) < len(claim.timed):
+    """How long the rows that a claim compares were trained, the mean over seeds, from the shortest to the longest."""
+    each = {label: found.training.get((exhibit, label), []) for exhibit, label in claim.timed}
+    if not all(each.values()):
         return f"Processor time of training: {Verdict.MISSING.value}."
-    each = dict(zip((label for _, label in claim.timed), minutes, strict=True))
-    most = max(each, key=each.__getitem__)
-    favours = f" The comparison favours {most}." if each[most] > EQUAL * min(minutes) else ""
-    told = "; ".join(f"{label}: {spent:.1f} minutes" for label, spent in each.items())
-    return f"Measured processor time of training: {told}.{favours}"
+    minutes = sorted((sum(spent) / len(spent) / 60, label) for label, spent in each.items())
+    return f"Measured processor time of training: {'; '.join(f'{label}: {one:.1f} minutes' for one, label in minutes)}."

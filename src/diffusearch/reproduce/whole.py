@@ -14,7 +14,6 @@ that is missing needs it.
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,13 +25,13 @@ from diffusearch.reproduce import cases, match, workers
 from diffusearch.reproduce.catalogue import exhibits_of
 from diffusearch.reproduce.data_tables import keep_counts, kept_counts
 from diffusearch.reproduce.exhibits import Exhibit
+from diffusearch.reproduce.inputs import check_games, check_inputs
 from diffusearch.reproduce.jobs import Measurement, TrainJob, measure_jobs, ordered_runs, seed_of
 from diffusearch.reproduce.labels import LabelSet, complete, label_missing, label_sets
 from diffusearch.reproduce.plan import Setting, resolved
 from diffusearch.reproduce.work import Ledger, processor_seconds
 
 LEFT_OUT = ("flagship",)  # exhibits of the package's own weights
-ROW_BYTES, RUN_BYTES = 2_000, 40_000_000  # disk space of a labelled position with its records, and of a run
 PAGE_EVERY = 600.0  # seconds between pages while runs are trained
 
 Say = Callable[[str], None]
@@ -79,37 +78,36 @@ def planned(setting: Setting, engine: str | None = None, processes: int = 1, ray
     return Whole(filled, engine, processes, ray)
 
 
-def check_whole(whole: Whole) -> None:
-    """Refuse what would fail later: engine, games, test files, base recipe, pictures, disk."""
-    from diffusearch.data.uci_process import find_engine
-    from diffusearch.evaluation.figures import require_matplotlib
-    from diffusearch.evaluation.labelled_positions import read_positions
-    from diffusearch.evaluation.puzzles import read_puzzles
-    from diffusearch.evaluation.record import check_place
+def check_asked(whole: Whole) -> None:
+    """Refuse what the page and the plan would be wrong with: scale, files, settings, base recipe."""
     from diffusearch.reproduce.checks import check_base, check_settings
 
-    setting = whole.setting
+    setting, exhibits = whole.setting, whole.exhibits.values()
     if not setting.scale.own_labels:
         raise UserError(
             f"`reproduce all` trains at the scale laptop; for {setting.scale.name} give --plan, which prints its cost, "
             "and train the runs of each exhibit where you have the machines."
         )
-    find_engine(whole.engine)
-    if setting.pgn is None or not setting.pgn.is_file():
-        raise UserError(f"There is no file of games {setting.pgn}: give a PGN, plain or compressed, with --games.")
-    if setting.puzzles is None:
-        raise UserError("`reproduce all` measures puzzles too: give a table of lichess puzzles with --puzzles.")
-    if not setting.puzzles.is_file():
-        raise UserError(f"There is no puzzle file {setting.puzzles}: give a table of lichess puzzles with --puzzles.")
-    read_puzzles(setting.puzzles, 1, skip=setting.skip_puzzles)
-    if not setting.own_test and setting.actions:
-        read_positions(setting.actions, 1, skip=setting.skip_actions)
+    check_inputs(setting)
     if any(one.partition("=")[0] == "seed" for one in setting.settings):
         raise UserError("--set seed would override seed, which rows with several seeds set: leave it out.")
-    for exhibit in whole.exhibits.values():
+    for exhibit in exhibits:
         check_settings(exhibit, setting)
+    for exhibit in exhibits:  # a key that some rows set is refused as such before it makes the base unfit for others
         check_base(exhibit, setting)
+
+
+def check_whole(whole: Whole) -> None:
+    """Refuse what would fail later: also engine, too few games, pictures, disk."""
+    from diffusearch.data.uci_process import find_engine
+    from diffusearch.evaluation.figures import require_matplotlib
+    from diffusearch.evaluation.record import check_place
+
+    check_asked(whole)
+    setting = whole.setting
+    find_engine(whole.engine)
     require_matplotlib()
+    _check_games(whole)
     check_place(setting.out)
     check_place(setting.results)
     _check_disk(whole)
@@ -117,15 +115,19 @@ def check_whole(whole: Whole) -> None:
 
 def _check_disk(whole: Whole) -> None:
     """Labels, records and runs that are still to be made must fit."""
+    from diffusearch.reproduce.space import ROW_BYTES, check_disk, run_bytes
+
     setting = whole.setting
     rows = sum(75 * one.games for one in whole.sets if complete(one, setting.labels) is None)
-    needed = ROW_BYTES * rows + RUN_BYTES * len(missing_runs(whole))
-    free = shutil.disk_usage(setting.out).free
-    if free < needed:
-        raise UserError(
-            f"{setting.out} needs about {needed / 1e9:.1f} GB more for labels and runs, and its disk has "
-            f"{free / 1e9:.1f} GB free: choose another --out."
-        )
+    runs = sum(run_bytes(resolved(job.run, setting)) for job in missing_runs(whole))
+    check_disk([(setting.out, ROW_BYTES * rows + runs)], "--out")
+
+
+def _check_games(whole: Whole) -> None:
+    """The games must be enough for the sets that are still to be labelled."""
+    setting = whole.setting
+    assert setting.pgn is not None  # check_asked
+    check_games(setting.pgn, [one for one in needed_sets_of(whole) if complete(one, setting.labels) is None])
 
 
 def make_all(whole: Whole, say: Say = lambda line: None) -> Path:

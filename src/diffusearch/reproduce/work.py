@@ -25,7 +25,7 @@ class Call:
     began: str  # UTC
     wall_seconds: float = 0.0
     processor_seconds: dict[str, float] = field(default_factory=dict)  # labels, training, measuring, games
-    remark: str = ""  # by hand, where the call itself could not count
+    remark: str = ""  # by hand, where the call itself could not count; the page has it after "are"
 
 
 def read_calls(folder: Path) -> list[Call]:

@@ -78,4 +78,8 @@ def _on_ray(take: Take) -> Iterator[Done]:
         if not running:
             return
         done, running = ray.wait(running, num_returns=1)
-        yield from ray.get(done)
+        try:
+            finished: list[Done] = ray.get(done)
+        except ray.exceptions.RayTaskError as error:  # its text is a traceback of the worker
+            raise error.cause if isinstance(error.cause, UserError) else error from None
+        yield from finished

@@ -21,7 +21,7 @@ from diffusearch.ranges import Range, Weight
 from diffusearch.tokens.layout import JUDGES, PARADIGMS
 from diffusearch.training.building import build
 from diffusearch.training.recipe_file import read_recipe_file
-from diffusearch.training.tables import DataConfig, OptimiserConfig, ProcessConfig, WatchConfig
+from diffusearch.training.tables import RANDOM_NOISE, DataConfig, OptimiserConfig, ProcessConfig, WatchConfig
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,6 @@ def _check(recipe: Recipe) -> None:
         raise UserError(
             f"data.random_moves keeps a move clean, which process.kind = {process.kind!r} cannot: use 'absorbing'"
         )
-    if process.kind in ("multinomial", "gaussian") and (model.root_value or model.paradigm in JUDGES):
+    if process.kind in RANDOM_NOISE and (model.root_value or model.paradigm in JUDGES):
         # values are read from a record whose future is masked, and these processes have no mask
         raise UserError(f"process.kind = {process.kind!r} cannot learn root values: use 'absorbing' or 'direct'")

@@ -15,6 +15,9 @@ Steps = Annotated[int, Range(low=0, high=1_000_000_000)]
 Count = Annotated[int, Range(low=1, high=1_000_000_000)]
 
 
+RANDOM_NOISE = ("multinomial", "gaussian")  # kinds of process whose noise is drawn at random: they have no mask
+
+
 @dataclass(frozen=True)
 class ProcessConfig:
     """`[process]`: the noise process (paper, section 4.3)."""
