@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -22,6 +23,32 @@ from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.layout import Group, Layout
 from diffusearch.training.checkpoint import save_tensors
 from diffusearch.training.recipe import recipe_from_dict, recipe_text
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if sys.platform != "win32":
+        return
+    for item in items:
+        if item.get_closest_marker("posix"):
+            item.add_marker(pytest.mark.skip(reason="needs signals, a shell or programs that Windows does not have"))
+
+
+def write_program(path: Path, *arguments: str | Path) -> str:
+    """A file at (or, on Windows, beside) this path that starts Python with these arguments as a program of its own."""
+    words = " ".join(f'"{word}"' for word in (sys.executable, *arguments))
+    if sys.platform == "win32":
+        path = path.with_name(f"{path.name}.cmd")
+        path.write_text(f"@{words}\n", encoding="utf-8")
+    else:
+        path.write_text(f"#!/bin/sh\nexec {words}\n", encoding="utf-8")
+        path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def program() -> Callable[..., str]:
+    """What writes a program for tests that start one by its path: `write_program`."""
+    return write_program
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.posix  # GNU make and a shell
+
 ROOT = Path(__file__).parents[1]
 
 

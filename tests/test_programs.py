@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.posix
+
 SCRIPT = Path(__file__).parents[1] / "tools" / "programs"
 
 

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.posix
+needs_proc = pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to see other processes")
+
 MAIN = """
 import sys
 from diffusearch.evaluation.game_workers import Task, run
@@ -39,7 +42,7 @@ def _alive(process: int) -> bool:
     return state != "Z"
 
 
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to see other processes")
+@needs_proc
 def test_workers_end_with_a_terminated_tournament(tmp_path: Path) -> None:
     engine, script = tmp_path / "silent", tmp_path / "main.py"
     engine.write_text(SILENT.format(python=sys.executable, folder=str(tmp_path)))
@@ -76,10 +79,38 @@ else:
 """
 
 
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to see other processes")
+WITHOUT_PARENTS = """
+import multiprocessing, os, sys, time
+from diffusearch import worker_process
+
+def work(parent):
+    os.getppid = lambda: parent  # as on Windows, where an ended parent is still named
+    worker_process.PAUSE = 0.1
+    worker_process.begin(parent)
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    worker = multiprocessing.get_context("spawn").Process(target=work, args=(os.getpid(),))
+    worker.start()
+    sys.stdin.read()
+"""
+
+
+@needs_proc
+def test_a_worker_ends_where_no_parent_is_taken_away(tmp_path: Path) -> None:
+    _worker_ends_with_main(tmp_path, WITHOUT_PARENTS)
+
+
+@needs_proc
 def test_a_worker_that_only_notes_the_signal_ends_too(tmp_path: Path) -> None:
-    script = tmp_path / "main.py"
-    script.write_text(NOTED)
+    _worker_ends_with_main(tmp_path, NOTED)
+
+
+def _worker_ends_with_main(folder: Path, program: str) -> None:
+    """The program prints the process id of its worker, and is killed."""
+    script = folder / "main.py"
+    script.write_text(program)
     command = [sys.executable, str(script), "main"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as main:
         assert main.stdout is not None

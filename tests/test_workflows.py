@@ -50,6 +50,7 @@ def test_there_are_no_other_workflows() -> None:
     assert {path.stem for path in FOLDER.iterdir()} == set(NAMES)
 
 
+@pytest.mark.posix
 def test_scripts_are_shell(tmp_path: Path) -> None:
     shell = shutil.which("bash")
     if shell is None:
@@ -67,6 +68,7 @@ def test_lines_begin_with_programs_that_are_known() -> None:
     assert needed >= TOOLS | {"pytest-xdist"}  # -n auto
 
 
+@pytest.mark.posix
 def test_make_targets_exist() -> None:
     for target in found(r"\bmake (\S+)"):
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
@@ -135,6 +137,7 @@ def test_rights_are_the_least() -> None:
             assert re.fullmatch(r"[\w-]+/[\w-]+@[\w/.]*v\d+", step.get("uses", "a/b@v1")), step
 
 
+@pytest.mark.posix
 def test_a_release_needs_the_tag_of_its_version() -> None:
     (script,) = [step["run"] for step in steps("release") if "tag" in step.get("name", "")]
     version = PROJECT["project"]["version"]

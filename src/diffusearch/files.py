@@ -69,7 +69,7 @@ def locked(path: Path, busy: str | None = None) -> Iterator[None]:
     The operating system drops the lock when the process ends, however it ends. The file itself stays.
     """
     try:
-        file = path.open("a")
+        file = path.open("a", encoding="utf-8")
     except OSError as error:
         raise UserError(f"{path} cannot be opened ({error.strerror}): choose another place") from error
     with file:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -20,12 +22,24 @@ def begin(parent: int, grace: float = 0.0) -> None:
         os.environ[name] = "1"
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while _runs(parent):
             time.sleep(PAUSE)
         time.sleep(grace)
-        os.kill(os.getpid(), signal.SIGTERM)
+        if sys.platform == "win32":
+            signal.raise_signal(signal.SIGTERM)  # os.kill would end the process before a training has noted anything
+        else:
+            os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(ENDING)
         # A training notes the signal and ends its step; its worker then waits for a job that nobody will send.
         os._exit(128 + signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _runs(parent: int) -> bool:
+    """Whether the main process still runs. A process without it gets another parent, but not on Windows.
+
+    What multiprocessing has started knows the end of its parent everywhere, by a handle or a pipe.
+    """
+    starter = multiprocessing.parent_process()
+    return os.getppid() == parent and (starter is None or starter.is_alive())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import stat
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -192,8 +190,7 @@ def run_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return out
 
 
-ENGINE = '''#!{python}
-"""A UCI engine made for trouble: what it does on `go` is in the file beside it."""
+ENGINE = '''"""A UCI engine made for trouble: what it does on `go` is in the file beside it."""
 import pathlib, sys
 script = pathlib.Path(__file__).with_suffix(".plan")
 for line in sys.stdin:
@@ -216,14 +213,13 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def trouble(tmp_path: Path) -> Callable[[str], str]:
+def trouble(tmp_path: Path, program: Callable[..., str]) -> Callable[[str], str]:
     """An engine that does on each `go` what the next line of a plan says: crash, silence or a move; the last stays."""
 
     def make(plan: str) -> str:
         path = tmp_path / "trouble.py"
-        path.write_text(ENGINE.format(python=sys.executable))
-        path.chmod(path.stat().st_mode | stat.S_IEXEC)
+        path.write_text(ENGINE, encoding="utf-8")
         path.with_suffix(".plan").write_text(plan)
-        return str(path)
+        return program(tmp_path / "trouble", path)
 
     return make

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import chess
 import pytest
@@ -69,13 +70,14 @@ def test_a_missing_engine_is_named(path: str) -> None:
         agent(f"uci:{path}")
 
 
-def test_a_program_that_is_no_engine_is_named() -> None:
+def test_a_program_that_is_no_engine_is_named(program: Callable[..., str], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="does not start"):
-        agent("uci:/bin/true")
+        agent(f"uci:{program(tmp_path / 'silent', '-c', 'pass')}")
 
 
 def test_an_engine_left_open_does_not_keep_the_program_from_ending(trouble: Callable[[str], str]) -> None:
-    code = f"from diffusearch.agents.build import agent; made = agent('uci:{trouble('e2e4')}'); print('done')"
+    text = f"uci:{trouble('e2e4')}"
+    code = f"from diffusearch.agents.build import agent; made = agent({text!r}); print('done')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "done\n"
 

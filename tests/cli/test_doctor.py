@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import stat
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
@@ -46,11 +47,11 @@ def test_stockfish_says_its_name() -> None:
     assert "Stockfish" in found.found
 
 
-def test_an_engine_that_speaks_no_uci_is_no_stockfish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = tmp_path / "stockfish"
-    fake.write_text("#!/bin/sh\necho hello\n")
-    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+def test_an_engine_that_speaks_no_uci_is_no_stockfish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: Callable[..., str]
+) -> None:
+    program(tmp_path / "stockfish", "-c", "print('hello')")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     found = checkup.stockfish()
     assert not found.good
     assert not found.needed

@@ -38,13 +38,6 @@ def make_run(engine: str, out: Path, **changes: object) -> LabelRun:
     return replace(LabelRun((str(GAMES),), out, choice, LabelSettings("relabel", 2, oracle=oracle)), **changes)  # type: ignore[arg-type]
 
 
-def write_engine(folder: Path) -> str:
-    script = folder / "engine"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{Path(__file__).with_name("fake_engine.py")}" good\n')
-    script.chmod(0o755)
-    return str(script)
-
-
 def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != ".lock"}
 
@@ -54,10 +47,11 @@ def silent(_: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def whole(tmp_path_factory: pytest.TempPathFactory, program: Callable[..., str]) -> dict[str, bytes]:
     """The folder that an unbroken run leaves."""
     folder = tmp_path_factory.mktemp("whole")
-    label_games(make_run(write_engine(folder), folder / "out"), silent)
+    engine = program(folder / "engine", Path(__file__).with_name("fake_engine.py"), "good")
+    label_games(make_run(engine, folder / "out"), silent)
     return files(folder / "out")
 
 

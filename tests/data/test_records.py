@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -201,7 +200,7 @@ def test_killed_while_writing(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "half way\n"
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
     assert not out.exists()
     with pytest.raises(UserError, match="no records"):

@@ -98,7 +98,7 @@ def test_legality_without_the_mask_is_that_of_the_row_without_it(whole: Whole) -
     key = "decoding", "DiffuSearch, no legality mask"
     assert key[1] in [row.label for row in whole.exhibits["decoding"].rows]
     found = Gathered(figures={key: {"actions": {"legality": {"raw": raw}}}})
-    assert report._without_mask(found).endswith("first move is legal in 40.7 [38.6, 42.9] %.")
+    assert report._without_mask(found).endswith("first move of this run is legal in 40.7 [38.6, 42.9] %.")
     assert report._without_mask(Gathered()) == ""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import resource
 from pathlib import Path
 
 import pytest
@@ -50,6 +49,7 @@ def test_time_left() -> None:
 
 
 def test_log_csv_is_appended_whole_or_not_at_all(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource", reason="needs a limit on the size of files")
     log = Log(tmp_path, 1, 0, lambda line: None)
     log._wants_board = False
     log.add(report(2.5, 0.25), 1, 10)

@@ -69,6 +69,13 @@ DECODING = {"k": "imaginations", "stop": "stop_confidence"} | {
 }
 
 
+def asks_joint_denoising(spec: AgentSpec) -> bool:
+    """Whether an option in the agent's text belongs to joint denoising, which reads no drafts."""
+    from diffusearch.diffusion.decoding import JOINT
+
+    return "horizon" in spec.options or any(DECODING.get(name) in JOINT for name in spec.options)
+
+
 def diffusearch(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     net = _run(spec, "diffusearch", _backend(options))
     net = net.quantised() if options["int8"] else net

@@ -44,7 +44,7 @@ def begin(folder: Path, facts: dict[str, Any]) -> None:
     """Begin a folder, or go on with one of the same facts: run, weights, labels and settings."""
     facts = {"format": FORMAT, **facts}
     if is_drafts(folder):
-        earlier = json.loads((folder / FACTS).read_text())
+        earlier = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         for name in facts:
             if earlier.get(name) != facts[name]:
                 raise UserError(
@@ -82,7 +82,7 @@ class DraftRecords:
     def __init__(self, folder: Path, *, train: bool) -> None:
         self.folder = folder
         try:
-            self.facts: dict[str, Any] = json.loads((folder / FACTS).read_text())
+            self.facts: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
             if self.facts["format"] != FORMAT:
                 raise UserError(f"{folder} has draft format {self.facts['format']}, not {FORMAT}: make it again")
             places = sorted(place for place in folder.glob("shard-*") if not place.name.endswith(".partial"))

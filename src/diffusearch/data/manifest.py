@@ -58,7 +58,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     if not path.exists():
         return None
     try:
-        return Manifest(**json.loads(path.read_text()))
+        return Manifest(**json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError, RecursionError) as error:
         raise UserError(
             f"{path} is not a manifest of this program ({error}); restore it or use another --out"

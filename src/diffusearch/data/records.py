@@ -196,7 +196,7 @@ def write_records(
         del read, write
         path.unlink()
     meta = {"format": FORMAT, "horizon": horizon, "records": count, "seed": seed, "source": source, "scored": scored}
-    with (temporary / "records.json").open("w") as file:
+    with (temporary / "records.json").open("w", encoding="utf-8") as file:
         file.write(json.dumps(meta, indent=1))
         file.flush()
         os.fsync(file.fileno())
@@ -237,7 +237,7 @@ class Records:
         self.folder = Path(folder)
         self._kept: npt.NDArray[np.int64] | None = None  # rows in use; None: all
         try:
-            meta = json.loads((self.folder / "records.json").read_text())
+            meta = json.loads((self.folder / "records.json").read_text(encoding="utf-8"))
             if meta["format"] != FORMAT:
                 words = f"{self.folder} has record format {meta['format']}, this version reads {FORMAT}"
                 raise UserError(f"{words}: make it again")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import selectors
 import shutil
 import subprocess
 import time
@@ -16,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from diffusearch.data.pipe_reader import PipeReader
 from diffusearch.data.scores import Score
 from diffusearch.errors import UserError
 
@@ -100,9 +100,8 @@ class EngineProcess:
             raise UserError(f"cannot start the engine {path}: {error.strerror}; give another with --engine") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._stdin, self._stdout = self._process.stdin, self._process.stdout
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._stdin = self._process.stdin
+        self._output = PipeReader(self._process.stdout)
         self._buffer = b""
         self._multipv = 1
         self._known: set[str] = set()  # options, in lower case
@@ -149,11 +148,10 @@ class EngineProcess:
 
     def close(self) -> None:
         """Kill the process."""
-        self._selector.close()
         self._process.kill()
         self._process.wait()
         self._stdin.close()
-        self._stdout.close()
+        self._output.close()
 
     def _send(self, text: str) -> None:
         try:
@@ -174,9 +172,9 @@ class EngineProcess:
                     self._buffer = b"\n".join([*complete[number + 1 :], self._buffer])
                     return lines
             left = deadline - time.monotonic()
-            if left <= 0 or not self._selector.select(left):
+            chunk = self._output.read(left) if left > 0 else None
+            if chunk is None:
                 raise EngineFault("hung")
-            chunk = os.read(self._stdout.fileno(), 1 << 16)
             if not chunk:
                 raise EngineFault("crashed")
             self._buffer += chunk

@@ -26,7 +26,7 @@ class JsonLines:
             self._end = 0
             return []
         try:
-            text = self.path.read_text()
+            text = self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{self.path} cannot be read ({error}): give another file.") from error
         lines = text.split("\n")
@@ -54,7 +54,7 @@ class JsonLines:
         """Add objects. Lines that somebody else added since `read` are an error: they would be there twice."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a") as file:
+            with self.path.open("a", encoding="utf-8") as file:
                 if self._end not in (None, os.fstat(file.fileno()).st_size):
                     raise UserError(f"another program writes to {self.path}: end it, then give the command again.")
                 file.write("".join(json.dumps(one) + "\n" for one in objects))

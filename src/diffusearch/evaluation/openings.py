@@ -68,7 +68,7 @@ def read_book(path: Path | None = None) -> list[Opening]:
     """The openings of a book file; without a path, those inside the package."""
     name = str(path) if path else "the package's openings.txt"
     try:
-        text = path.read_text() if path else files(__package__).joinpath("openings.txt").read_text()
+        text = (path or files(__package__).joinpath("openings.txt")).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{name} cannot be read ({error}): make a book with `diffusearch openings`.") from error
     openings = list(_parse(text, name))

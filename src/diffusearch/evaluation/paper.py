@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from diffusearch.agents.make import asks_joint_denoising
 from diffusearch.agents.spec import AgentSpec
-from diffusearch.diffusion.decoding import JOINT
 
 # The first word of an agent's text -> the paper's name for such an agent.
 PAPER_NAMES = {
@@ -35,7 +35,7 @@ class PaperTable:
 @cache
 def paper_tables() -> dict[str, PaperTable]:
     """All tables by name."""
-    text = files(__package__).joinpath("paper.toml").read_text()
+    text = files(__package__).joinpath("paper.toml").read_text(encoding="utf-8")
     return {name: PaperTable(**table) for name, table in tomllib.loads(text).items()}
 
 
@@ -58,7 +58,7 @@ def paper_name(agent: str, recipe: dict[str, Any] | None = None) -> str | None:
 def _denoises_jointly(spec: AgentSpec, recipe: dict[str, Any]) -> bool:
     """Whether several steps denoise move and future together, by the agent's options and else by its run's choices."""
     chosen = dict(recipe.get("decoding", {}))
-    if {"k", "stop", "horizon", *JOINT} & set(spec.options):
+    if asks_joint_denoising(spec):
         chosen["drafts"] = 0
     chosen |= spec.options
     several, drafts = int(chosen.get("steps", 20)) > 1, int(chosen.get("drafts", 0))

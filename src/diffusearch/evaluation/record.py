@@ -38,6 +38,7 @@ def commit() -> str | None:
             [*git, "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*"],
             capture_output=True,
             text=True,
+            encoding="utf-8",
             timeout=20,
             check=False,
         )

@@ -26,7 +26,7 @@ def load_results(folder: Path) -> Results:
     best: dict[tuple[str, ...], dict[str, Any]] = {}
     for path in sorted(folder.rglob("*.json")):
         try:
-            result = json.loads(path.read_text())
+            result = json.loads(path.read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
             raise UserError(f"{path} is not readable JSON ({error}): delete or mend it.") from error
         if not isinstance(result, dict) or result.get("kind") not in KINDS:

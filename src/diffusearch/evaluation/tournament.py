@@ -103,7 +103,7 @@ def _tasks(
 def _same_conditions(path: Path, book: Sequence[Opening], rules: GameRules, recipes: Mapping[str, Any]) -> None:
     """Games of one folder share their rules, openings and players; more agents and more games may join later."""
     ours: dict[str, Any] = {"rules": asdict(rules), "openings": [" ".join(opening) for opening in book]}
-    theirs = json.loads(path.read_text()) if path.exists() else ours
+    theirs = json.loads(path.read_text(encoding="utf-8")) if path.exists() else ours
     for name in ours:
         if theirs.get(name) != ours[name]:
             raise UserError(f"{path.parent} holds games with other {name}: give another --out or the same {name}.")

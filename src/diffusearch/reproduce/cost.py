@@ -167,7 +167,7 @@ def speed_of(recipe: Recipe, seconds: float) -> Speed:
         games = Path(folder) / "games.parquet"
         _write_games(games, recipe.model.horizon)
         whole = Path(folder) / "recipe.toml"
-        whole.write_text(recipe_text(recipe))
+        whole.write_text(recipe_text(recipe), encoding="utf-8")
         data = (f"data.sources=[{{path='{games}'}}]", "data.held_out=[]", "data.validation=''", "data.cache=''")
         small = (f"optimiser.batch={size}", "optimiser.micro_batches=1", "optimiser.steps=1", "start=''")
         training = train(load_recipe(whole, (*data, *small)), Path(folder) / "run")  # the first step warms up

@@ -102,7 +102,7 @@ class TrainJob:
         if stage is Stage.FINISHED:
             return Done(f"{self.run.name}: {stage.value}", "training", 0.0)
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "training.txt").open("a") as file, trained.clock(self.folder) as clock:
+        with (self.folder / "training.txt").open("a", encoding="utf-8") as file, trained.clock(self.folder) as clock:
 
             def report(line: str) -> None:
                 print(line, file=file, flush=True)

@@ -33,7 +33,7 @@ def read_kept(path: Path) -> Kept | None:
 @cache
 def _read(path: Path, changed: int) -> Kept:
     try:
-        found: Kept = json.loads(path.read_text())
+        found: Kept = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UserError(f"{path} is no JSON ({error}): restore or delete it.") from error
     if not isinstance(found, dict) or "digest" not in found:

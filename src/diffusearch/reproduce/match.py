@@ -37,7 +37,7 @@ def play(exhibits: dict[str, Exhibit], setting: Setting, processes: int, ray: bo
         setting.out / "tournament" / digest([one.get("weights") for one in runs.values()])
     )  # games of these weights
     tournament({job.agent: job.text() for job in jobs}, setting, made, folder, processes=processes, ray=ray)
-    played = json.loads((folder / "tournament.json").read_text())
+    played = json.loads((folder / "tournament.json").read_text(encoding="utf-8"))
     wanted = ("n", "players", "ratings", "los", "wins_draws_losses", "rules", "endings", "prior", "advantage", "draw")
     figures = {name: _renamed(played[name], names) for name in wanted if name in played}
     about = {"agent": [job.agent for job in jobs], "digest": _digest(exhibits, setting), "games": setting.games}

@@ -29,9 +29,9 @@ FLAGSHIP = Exhibit(
     reference="S-A",
 )
 
-# Options are chosen on 64 training positions so that a row has about the evaluations (81, where a predicted state is one
-# too) or the processor time of minimax in imagined states. The four records differ by Gumbel noise in their rankings: on
-# validation positions sampled tokens cost accuracy.
+# Options are chosen on 64 training positions so that a row has about the evaluations (81, where a predicted state is
+# one too) or the processor time of minimax in imagined states. The four records differ by Gumbel noise in their
+# rankings: on validation positions sampled tokens cost accuracy.
 LOOK, JOINT, FOUR = "one look", "joint denoising", "joint denoising, 4 records"
 IMAGINED = "minimax, imagined"
 RULES = "minimax by the rules"

@@ -32,7 +32,7 @@ def read_calls(folder: Path) -> list[Call]:
     """The calls so far."""
     path = folder / FILE
     try:
-        return [Call(**one) for one in json.loads(path.read_text())] if path.exists() else []
+        return [Call(**one) for one in json.loads(path.read_text(encoding="utf-8"))] if path.exists() else []
     except (ValueError, TypeError) as error:
         raise UserError(f"{path} is no ledger of `reproduce all` ({error}): restore or delete it.") from error
 

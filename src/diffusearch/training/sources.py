@@ -99,7 +99,7 @@ def records_of(
         raise UserError(f"cannot write records to {home}: set data.cache to a folder of your own")
     with locked(home / ".replaying"):  # two trainings on the same labels may begin at once: the second waits
         if _holds_records(folder):
-            if json.loads((folder / "records.json").read_text())["source"] == fingerprint:
+            if json.loads((folder / "records.json").read_text(encoding="utf-8"))["source"] == fingerprint:
                 return Records(folder)
             shutil.rmtree(folder)  # the labels have changed since
         say(f"replaying {path} ({rows} rows, horizon {horizon}) to {folder}")

@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
+from fastapi import FastAPI, Request, Response
 from playwright.sync_api import Browser, Locator, Page, Playwright, Route, expect, sync_playwright
+
+from diffusearch.play.server import config, listen
+from diffusearch.play.static_page import static_app
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 PATIENCE = 60_000  # milliseconds, on a busy machine
@@ -23,6 +30,13 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+# Not by wait_for_function: it polls by eval, which the content policy of the static page refuses.
+CONTROLLED = """async () => {
+    const worker = navigator.serviceWorker;
+    if (worker.controller) return;
+    await new Promise((met) => worker.addEventListener("controllerchange", met, { once: true }));
+}"""
 
 expect.set_options(timeout=PATIENCE)
 
@@ -136,6 +150,10 @@ class Visit:
         dialog.get_by_role("button", name="Start").click()
         expect(dialog).to_be_hidden()
 
+    def kept_for_offline_use(self) -> None:
+        """Wait until the service worker of the static page has all files and answers for the host."""
+        self.page.evaluate(CONTROLLED)
+
     def close(self) -> None:
         self.context.close()
         assert self.faults == []
@@ -176,3 +194,33 @@ def visitor(browser: Browser) -> Iterator[Callable[..., Visit]]:
     yield make
     for one in visits:
         one.close()
+
+
+@contextmanager
+def _hosted(folders: dict[str, Path]) -> Iterator[str]:
+    host = FastAPI(openapi_url=None)
+
+    @host.middleware("http")
+    async def kept_for_an_hour(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        response = await answer(request)
+        response.headers["cache-control"] = "max-age=3600"
+        return response
+
+    for place, folder in folders.items():
+        host.mount(place, static_app(folder))
+    listener = listen(0)
+    server = uvicorn.Server(config(host))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=60)
+        listener.close()
+
+
+@pytest.fixture
+def hosted() -> Callable[[dict[str, Path]], AbstractContextManager[str]]:
+    """A host that has the page in one folder or more; as many static hosts it lets the browser keep its answers."""
+    return _hosted

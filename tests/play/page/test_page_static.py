@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import random
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import chess
 import pytest
-import uvicorn
-from fastapi import FastAPI
 from playwright.sync_api import Locator, Page, expect
 
-from diffusearch.play.server import config, listen
-from diffusearch.play.static_page import BUILT, static_app
+from diffusearch.play.static_page import BUILT
 
 pytestmark = [
     pytest.mark.browser,
@@ -26,24 +23,8 @@ pytestmark = [
     ),
 ]
 
+Hosted = Callable[[dict[str, Path]], AbstractContextManager[str]]
 LONGEST = 60  # moves of the player; whoever is not mated by then resigns
-
-
-@contextmanager
-def hosted() -> Iterator[str]:
-    """A host that has the page in a folder, as many static hosts do."""
-    host = FastAPI(openapi_url=None)
-    host.mount("/games/chess", static_app(BUILT))
-    listener = listen(0)
-    server = uvicorn.Server(config(host))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/games/chess"
-    finally:
-        server.should_exit = True
-        thread.join(timeout=60)
-        listener.close()
 
 
 def typed(page: Page, move: str) -> float:
@@ -88,15 +69,15 @@ def choose_level(dialog: Locator, words: str) -> None:
     raise AssertionError(f"no level says {words!r}")
 
 
-def test_a_whole_game_with_the_network_cut(visitor: Callable[..., Any]) -> None:
-    with hosted() as address:
-        visit = visitor(address)
+def test_a_whole_game_with_the_network_cut(visitor: Callable[..., Any], hosted: Hosted) -> None:
+    with hosted({"/games/chess": BUILT}) as address:
+        visit = visitor(f"{address}/games/chess")
         start = time.perf_counter()
         page = visit.open()
         typed(page, "e4")
         first = time.perf_counter() - start
         later = [typed(page, move) for move in ("Nf3", "a3", "h3")]
-        page.wait_for_function("navigator.serviceWorker.controller !== null")
+        visit.kept_for_offline_use()
     visit.context.set_offline(True)  # and the host is gone
     page.reload()
     expect(page.locator(".list .move")).to_have_count(8)  # nothing is lost
@@ -111,9 +92,9 @@ def test_a_whole_game_with_the_network_cut(visitor: Callable[..., Any]) -> None:
     assert len(board.move_stack) > 10
 
 
-def test_on_a_phone_with_film_drafts_review_and_puzzles(visitor: Callable[..., Any]) -> None:
-    with hosted() as address:
-        visit = visitor(address, phone=True)
+def test_on_a_phone_with_film_drafts_review_and_puzzles(visitor: Callable[..., Any], hosted: Hosted) -> None:
+    with hosted({"/games/chess": BUILT}) as address:
+        visit = visitor(f"{address}/games/chess", phone=True)
         page = visit.open("#moves=f2f3,e7e5,g2g4")
         expect(page.locator(".list .move")).to_have_count(3)
         typed(page, "Qh4")
