@@ -50,7 +50,8 @@ def test_rows_are_measured_or_come_with_the_command_that_is_missing(trained: Set
     assert page.count("--out") == 1
     assert (trained.out / "training.png").is_file()
     assert (trained.out / "training-latency.png").is_file()
-    assert len(list((trained.out / "results").glob("*.json"))) == 4
+    assert len(list((trained.out / "results").glob("actions-*.json"))) == 2
+    assert [path.name for path in (trained.out / "results").glob("latency-*.json")] == ["latency-training.json"]
     assert "--train" in next_step(table("actions"), trained, made)
 
 

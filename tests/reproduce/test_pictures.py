@@ -36,12 +36,12 @@ def test_a_searchs_place_is_its_measured_depth(setting: Setting, drawn: dict[str
     times = {"median": 50.0, "p10": 46.0, "p90": 53.0}
     shown = Shown(
         actions={label: SHARE, model: SHARE},
-        latency={
-            label: {"processor_milliseconds": times, "mean_depth": 1.13},
-            model: {"processor_milliseconds": times},
-        },
+        latency={label: {"processor_milliseconds": times}, model: {"processor_milliseconds": times}},
+        depths={label: {"mean_depth": 1.13}},
     )
-    assert list(pictures(EXHIBITS["depth"], shown, setting, "processor_milliseconds")) == ["depth", "depth-latency"]
+    both = pictures(EXHIBITS["depth"], shown, setting, "processor_milliseconds")
+    assert [one.name for one in both] == ["depth", "depth-latency"]
+    assert len({one.words for one in both}) == 2
     _, points, papers, _, notes = drawn["curves"]
     assert points[label] == ("MCTS, as published (simulations)", 1.13)
     assert notes == {label: "25"}
@@ -75,15 +75,19 @@ def test_the_papers_points_without_a_row_of_ours_are_drawn(
 def test_bars_have_a_panel_for_each_metric(setting: Setting, drawn: dict[str, Any]) -> None:
     label, oracle = "SA-V, 600 games", "Stockfish, 100,000 nodes (oracle)"
     drawn_of = pictures(EXHIBITS["main"], Shown(actions={label: SHARE}, puzzles={label: SHARE, oracle: SHARE}), setting)
-    assert list(drawn_of) == ["main"]
+    assert [one.name for one in drawn_of] == ["main"]
     labels, panels = drawn["compare_bars"]
     assert labels == [label, oracle]
     assert [panel.metric for panel in panels] == ["actions", "puzzles"]
     assert [panel.papers[label] for panel in panels] == [31.5, 12.74]
 
 
-def test_every_row_of_futures_has_its_picture(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_row_of_futures_has_its_picture_and_words(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     titles: list[str] = []
     monkeypatch.setattr(charts, "futures_lines", lambda result, title: titles.append(title) or title.encode())
     shown = Shown(futures={"the rule": {}, "kept": {}})
-    assert pictures(EXHIBITS["futures"], shown, setting) == {"futures": b"the rule", "futures-2": b"kept"}
+    title = EXHIBITS["futures"].title
+    assert pictures(EXHIBITS["futures"], shown, setting) == [
+        ("futures", f"{title}: the rule", b"the rule"),
+        ("futures-2", f"{title}: kept", b"kept"),
+    ]

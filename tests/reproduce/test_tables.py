@@ -13,7 +13,7 @@ from diffusearch.reproduce.contrasts import RowOutcomes, Spread
 from diffusearch.reproduce.gathered import Gathered
 from diffusearch.reproduce.plan import Setting
 from diffusearch.reproduce.scales import LAPTOP
-from diffusearch.reproduce.tables import exhibit_table
+from diffusearch.reproduce.tables import exhibit_table, times_note
 
 EXHIBITS = exhibits_of(LAPTOP)
 HALF = np.array([True, False] * 50)
@@ -35,7 +35,12 @@ def found(setting: Setting) -> Gathered:
     it.outcomes[key] = RowOutcomes((HALF, HALF), ("s-a",))
     it.training[key] = [60.0, 180.0]
     times = {"median": 54.2, "p10": 49.4, "p90": 57.2}
-    it.figures["depth", "mcts, 50 simulations"]["latency"] = {"processor_milliseconds": times, "mean_depth": 3.13}
+    entry = {"n": 100, "processor_milliseconds": times}
+    it.figures["depth", "mcts, 50 simulations"] = {
+        "latency": {**entry, "weights": {"s-a": "9b3485", "s-v": "8664e2"}},
+        "tree-depth": {"mean_depth": 3.13},
+    }
+    it.figures["depth", "future steps 1, separate model"]["latency"] = {**entry, "weights": {"s-asa-h2": "initial"}}
     return it
 
 
@@ -74,6 +79,21 @@ def test_times_have_their_spread_and_searches_their_measured_depth(found: Gather
     row = cells(exhibit_table(EXHIBITS["depth"], found, setting), "mcts, 50 simulations")
     assert row["processor ms a move"] == "54 (49 to 57)"
     assert row["mean depth"] == "3.1"
+    others = exhibit_table(EXHIBITS["depth"], found, setting)
+    assert cells(others, "mcts, 10 simulations")["mean depth"] == "not yet"
+    assert cells(others, "future steps 1, separate model")["mean depth"] == "-"
+
+
+def test_times_say_which_runs_have_initial_weights(found: Gathered, setting: Setting) -> None:
+    note = times_note(EXHIBITS["depth"], found, setting)
+    assert "for each of 100 positions every row decides once, in turns" in note
+    assert note.endswith("with the initial weights of their recipes are timed `s-asa-h2`.")
+    found.runs = {"s-a": {"weights": "9b3485"}, "s-v": {"weights": "of another training"}}
+    assert "The times of `s-v` are those of another training" in times_note(EXHIBITS["depth"], found, setting)
+    found.runs = {}
+    del found.figures["depth", "future steps 1, separate model"]["latency"]
+    assert "initial" not in times_note(EXHIBITS["depth"], found, setting)
+    assert times_note(EXHIBITS["main"], found, setting) == ""
 
 
 def test_futures_alone_make_no_table(found: Gathered, setting: Setting) -> None:

@@ -17,9 +17,12 @@ from diffusearch.cli import app
 from diffusearch.data.labelled import read_labelled
 from diffusearch.errors import UserError
 from diffusearch.reproduce import cases, trained
+from diffusearch.reproduce.gathered import gather
 from diffusearch.reproduce.jobs import MeasureJob, TrainJob, ordered_runs
 from diffusearch.reproduce.plan import Setting
 from diffusearch.reproduce.scales import SCALES
+from diffusearch.reproduce.timed import INITIAL, TimeJob
+from diffusearch.reproduce.trained import agent_of
 from diffusearch.reproduce.whole import Whole, check_whole, make_all, missing_runs, planned
 from diffusearch.reproduce.work import read_calls
 
@@ -284,6 +287,54 @@ def test_results_hold_no_test_data_and_no_paths(whole: Whole, page: str) -> None
     assert set(kept["outcomes"]) <= {"0", "1"}
     assert len(kept["outcomes"]) == TINY.test_actions
     assert kept["outcomes"].count("1") == round(kept["accuracy"] * kept["n"])
+
+
+def test_the_times_of_a_table_are_one_measurement(whole: Whole, page: str) -> None:
+    job = TimeJob(whole.exhibits["depth"], whole.setting)
+    entries = job.entries()
+    assert list(entries) == [agent_of(row) for row in whole.exhibits["depth"].rows]
+    assert {entry["n"] for entry in entries.values()} == {TINY.test_actions}
+    weights = trained.about(job.runs[0], whole.setting)["weights"]
+    assert entries["mcts:s-a,s-v?simulations=2"]["weights"]["s-a"] == weights
+    assert INITIAL not in str(entries)  # everything was trained before
+    assert "every row decides once, in turns" in page
+
+
+def test_times_alone_train_only_the_searches_and_take_initial_weights(elsewhere: Whole) -> None:
+    """The network calls of joint denoising are the same whatever the weights are."""
+    job = TimeJob(elsewhere.exhibits["depth"], elsewhere.setting)
+    before, digest = job.entries(), job.digest()
+    job.result.unlink()
+    MeasureJob(elsewhere.exhibits["training"].rows[2], "actions", elsewhere.setting).result.unlink()
+    told: list[str] = []
+    make_all(replace(elsewhere, only=("latency",)), told.append)
+    assert {path.name for path in elsewhere.setting.runs.iterdir()} == {"s-a", "s-v"}
+    assert [line.partition(":")[0] for line in told if "timed on" in line] == ["latency-depth"]
+    after = job.entries()
+    assert job.digest() == digest
+    assert after["diffusearch:s-asa"]["weights"] == {"s-asa": INITIAL}
+    assert set(after["mcts:s-a,s-v?simulations=2"]["weights"]) == {"s-a", "s-v"}
+    assert INITIAL not in after["mcts:s-a,s-v?simulations=2"]["weights"].values()
+    denoisers = [agent for agent in after if agent.startswith("diffusearch")]
+    assert [after[agent]["nodes"] for agent in denoisers] == [before[agent]["nodes"] for agent in denoisers]
+    assert (
+        "with the initial weights of their recipes are timed `s-asa"
+        in (elsewhere.setting.pages / "reproduction.md").read_text()
+    )
+
+
+def test_the_training_time_of_a_run_is_that_of_its_newest_training(elsewhere: Whole) -> None:
+    """Two trainings to the same weights: every row of the run tells the later one's time."""
+    row = elsewhere.exhibits["main"].rows[0]
+    actions, puzzles = (MeasureJob(row, metric, elsewhere.setting) for metric in ("actions", "puzzles"))
+    for job, date, seconds in ((actions, "2999-01-01", 60.0), (puzzles, "2999-01-02", 90.0)):
+        found = json.loads(job.result.read_text())
+        found["date"], found["runs"]["s-a"]["processor_seconds"] = date, seconds
+        job.result.write_text(json.dumps(found))
+    found = gather(elsewhere.exhibits, elsewhere.setting)
+    assert found.runs["s-a"]["processor_seconds"] == 90.0
+    assert found.training["main", "S-A, 6 games"][0] == 90.0
+    assert found.training["paradigms", "S-A, Transformer"][0] == 90.0
 
 
 def test_the_ledger_has_every_call(whole: Whole, page: str) -> None:

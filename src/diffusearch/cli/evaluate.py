@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -189,12 +190,11 @@ def latency_verb(
     files = labelled_files(data)
     positions = read_positions(data, limit, seed, split, skip)
     texts = [text for one in agent for text in latency.sweep(one, sweep or [])]
-    rows, recipes = [], {}
-    with progress_bar("latency", len(texts) * len(positions)) as progress:
-        for text in texts:
-            with build(text) as player:
-                rows.append({"agent": text, **latency.latency(player, positions, progress=progress)})
-                recipes[text] = recipe_of(player)
+    with ExitStack() as opened, progress_bar("latency", len(texts) * len(positions)) as progress:
+        players = [opened.enter_context(build(text)) for text in texts]
+        found = latency.in_turns(players, positions, progress=progress)
+        recipes = {text: recipe_of(player) for text, player in zip(texts, players, strict=True)}
+    rows = [{"agent": text, **row} for text, row in zip(texts, found, strict=True)]
     figures = {**{name: rows[0][name] for name in ("n", "accuracy", "interval")}, "rows": rows}
     result, path = finish("latency", figures, recipes=recipes, files=files, seed=seed, skip=skip, split=split, out=out)
     lines = ["ms a move (median, p90)  actions                            agent"]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from diffusearch.evaluation.chart_notes import Note, place_notes
 from diffusearch.evaluation.figures import new_figure
 from diffusearch.evaluation.paper import paper_figure, paper_name
 from diffusearch.evaluation.record import rows_of
@@ -106,13 +107,15 @@ def curves(
     `notes` are written beside the points of a series that is not sorted by x: each point goes on from the one before.
     """
     figure, axis = new_figure(1, 1, size=(7, 5))
+    written: list[Note] = []
     for name, colour, labels in _by_series(points, notes):
         ours = [(points[label][1], shares[label]) for label in labels if label in shares]
         if ours:
             _line(axis, [x for x, _ in ours], [share for _, share in ours], colour, name)
         for label in labels:
             if label in shares and label in (notes or {}):
-                _note(axis, (notes or {})[label], points[label][1], 100 * shares[label]["accuracy"], colour)
+                place = points[label][1], 100 * shares[label]["accuracy"]
+                written.append(Note((notes or {})[label], *place, colour))
         if theirs := sorted(papers.get(name, [])):
             axis.plot(*zip(*theirs, strict=True), "D--", color=colour, alpha=0.5, label=f"{name}, paper")
     ticks = ticks_at([x for _, x in points.values()] + [x for theirs in papers.values() for x, _ in theirs])
@@ -124,6 +127,7 @@ def curves(
     axis.set_ylabel("actions, %")
     _legend_below(figure, axis)
     axis.grid(alpha=0.3)
+    place_notes(axis, written)
     return _png(figure)
 
 
@@ -137,6 +141,7 @@ def times(
 ) -> bytes:
     """Time of a decision against x, with a band from the 10th to the 90th percentile; and accuracy against time."""
     figure, (left, right) = new_figure(1, 2, size=(11, 5))
+    written: list[Note] = []
     for name, colour, labels in _by_series(points, notes):
         timed = [label for label in labels if label in milliseconds]
         if not timed:
@@ -150,7 +155,7 @@ def times(
             _error_bars(right, [spent for spent, _ in both], [share for _, share in both], colour, name)
         for label in timed:
             if label in (notes or {}):
-                _note(left, (notes or {})[label], points[label][1], milliseconds[label]["median"], colour)
+                written.append(Note((notes or {})[label], points[label][1], milliseconds[label]["median"], colour))
     left.set_yscale("log")
     left.yaxis.set_major_formatter("{x:g}")
     left.set_xlabel(axis_label)
@@ -162,6 +167,7 @@ def times(
     for axis in (left, right):
         axis.grid(alpha=0.3)
     _legend_below(figure, left)
+    place_notes(left, written)
     return _png(figure)
 
 
@@ -182,10 +188,6 @@ def _by_series(points: dict[str, tuple[str, float]], notes: dict[str, str] | Non
             labels.sort(key=lambda label: points[label][1])
         out.append((name, SERIES[number % len(SERIES)], labels))
     return out
-
-
-def _note(axis: Any, words: str, x: float, y: float, colour: str) -> None:
-    axis.annotate(words, (x, y), fontsize=7, color=colour, xytext=(4, 4), textcoords="offset points")
 
 
 def _legend_below(figure: Any, axis: Any) -> None:

@@ -1,13 +1,15 @@
 """Milliseconds a move at batch 1 and action accuracy, for agents and options side by side.
 
-The figures belong to the machine they were measured on: compare rows of one table, not tables of two machines. The
-processor time of this process (without that of engines) does not depend on what else the machine does.
+The agents of a table are timed in turns: what else the machine does meets all of them alike. The figures belong to the
+machine and its load: compare rows of one table, not two tables. The processor time of this process (without that of
+engines) does not count the time in which it waits for a processor, but other work slows it too.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,36 +21,60 @@ from diffusearch.evaluation.actions import Progress, silent
 from diffusearch.evaluation.intervals import Share
 from diffusearch.evaluation.labelled_positions import LabelledPosition
 
-WARM_UP = 3  # decisions that are not timed: the first ones fill caches and compile
+WARM_UP = 3  # decisions of each agent that are not timed: the first ones fill caches and compile
 
 
-def latency(
-    agent: Agent, positions: Sequence[LabelledPosition], limits: Limits = Limits(), progress: Progress = silent
-) -> dict[str, Any]:
-    """One row: time a move (one position at a time), accuracy, and network calls or nodes spent."""
-    for position in positions[:WARM_UP]:
-        agent.new_game()
-        agent.play(position.board(), limits)
-    milliseconds: list[float] = []
-    processor: list[float] = []
-    nodes: list[int] = []
-    hits: list[bool] = []
-    for position in positions:
+@dataclass
+class Timed:
+    """The decisions of one agent."""
+
+    milliseconds: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+    hits: list[bool] = field(default_factory=list)
+
+    def decide(self, agent: Agent, position: LabelledPosition, limits: Limits) -> None:
+        """Time one decision."""
         agent.new_game()  # nothing may be left over from the position before
         board = position.board()
         started, busy = time.perf_counter(), time.process_time()
         decision = agent.play(board, limits)
-        milliseconds.append(1000 * (time.perf_counter() - started))
-        processor.append(1000 * (time.process_time() - busy))
-        nodes.append(decision.nodes)
-        hits.append(decision.move.uci() == position.action)
-        progress(1)
-    return {
-        **Share.of(hits).to_json(),
-        "milliseconds": _spread(milliseconds),
-        "processor_milliseconds": _spread(processor),
-        "nodes": float(np.mean(nodes)),
-    }
+        self.milliseconds.append(1000 * (time.perf_counter() - started))
+        self.processor.append(1000 * (time.process_time() - busy))
+        self.nodes.append(decision.nodes)
+        self.hits.append(decision.move.uci() == position.action)
+
+    def row(self) -> dict[str, Any]:
+        """Time a move, accuracy, and network calls or nodes spent."""
+        return {
+            **Share.of(self.hits).to_json(),
+            "milliseconds": _spread(self.milliseconds),
+            "processor_milliseconds": _spread(self.processor),
+            "nodes": float(np.mean(self.nodes)),
+        }
+
+
+def in_turns(
+    agents: Sequence[Agent],
+    positions: Sequence[LabelledPosition],
+    limits: Limits = Limits(),
+    progress: Progress = silent,
+) -> list[dict[str, Any]]:
+    """A row for each agent: all decide a position once, then the next; each time another one is the first.
+
+    `progress` counts decisions: the agents times the positions.
+    """
+    for agent in agents:
+        for position in positions[:WARM_UP]:
+            agent.new_game()
+            agent.play(position.board(), limits)
+    timed = [Timed() for _ in agents]
+    for number, position in enumerate(positions):
+        for turn in range(len(agents)):
+            which = (number + turn) % len(agents)
+            timed[which].decide(agents[which], position, limits)
+            progress(1)
+    return [one.row() for one in timed]
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:

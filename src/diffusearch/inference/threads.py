@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _asked: int | None = None
 
@@ -19,6 +21,20 @@ def tell_torch() -> None:
     """Give torch the number that was asked for, if it is loaded; the setting belongs to the thread that calls this."""
     if _asked is not None and "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(_asked)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for network calls, until the end of the block."""
+    global _asked
+    before, known = _asked, sys.modules["torch"].get_num_threads() if "torch" in sys.modules else None
+    use_threads(1)
+    try:
+        yield
+    finally:
+        _asked = before
+        if "torch" in sys.modules:
+            sys.modules["torch"].set_num_threads(known or threads())
 
 
 def threads() -> int:

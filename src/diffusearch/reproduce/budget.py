@@ -26,10 +26,13 @@ from diffusearch.reproduce.cost import (
     speed_of,
     starts_only,
 )
-from diffusearch.reproduce.jobs import MeasureJob, measure_jobs, ordered_runs
+from diffusearch.reproduce.exhibits import Row
+from diffusearch.reproduce.jobs import Measurement, measure_jobs, ordered_runs
 from diffusearch.reproduce.labels import LabelSet, complete, label_run
+from diffusearch.reproduce.measure import timed_count
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
 from diffusearch.reproduce.scales import SCALES, Scale
+from diffusearch.reproduce.timed import TimeJob
 from diffusearch.reproduce.whole import LEFT_OUT, Whole, missing_runs, needed_sets_of
 from diffusearch.training.recipe import Recipe
 
@@ -143,12 +146,12 @@ def _label_hours(one: LabelSet, whole: Whole, rates: Rates) -> float:
     return new * (whole.setting.scale.per_game or PLIES) * searched / rates.searches[nodes] / 3600
 
 
-def _seconds(job: MeasureJob, rates: Rates) -> tuple[float, float]:
+def _seconds(row: Row, setting: Setting, rates: Rates) -> tuple[float, float]:
     """Processor time of a decision: inside the networks, in large batches, and outside."""
-    agent = job.row.agent
-    if not job.row.runs:
+    agent = row.agent
+    if not row.runs:
         return 0.0, ENGINE
-    recipe = resolved(job.row.runs[0], job.setting)
+    recipe = resolved(row.runs[0], setting)
     call = 1 / rates.of(recipe).forward
     if "simulations=" in agent:
         simulations = float(agent.partition("simulations=")[2].partition("&")[0])
@@ -163,20 +166,24 @@ def _seconds(job: MeasureJob, rates: Rates) -> tuple[float, float]:
     return 1.5 * call, DECISION
 
 
-def _measure_hours(job: MeasureJob, rates: Rates) -> float:
+def _measure_hours(job: Measurement, rates: Rates) -> float:
     setting = job.setting
-    wanted = {"puzzles": 2 * (setting.puzzle_limit or 1000), "latency": 100}.get(job.metric, setting.limit or 2000)
-    inside, outside = _seconds(job, rates)
-    return wanted * ((ALONE if job.metric == "latency" else 1.0) * inside + outside) / 3600
+    if isinstance(job, TimeJob) or job.metric == "tree-depth":
+        rows = job.exhibit.rows if isinstance(job, TimeJob) else (job.row,)
+        each = [_seconds(row, setting, rates) for row in rows]
+        return timed_count(setting) * sum(ALONE * inside + outside for inside, outside in each) / 3600
+    wanted = 2 * (setting.puzzle_limit or 1000) if job.metric == "puzzles" else setting.limit or 2000
+    inside, outside = _seconds(job.row, setting, rates)
+    return wanted * (inside + outside) / 3600
 
 
 def _game_hours(whole: Whole, rates: Rates) -> float:
     setting = whole.setting
-    if match.kept(whole.exhibits, setting):
+    if whole.only or match.kept(whole.exhibits, setting):
         return 0.0
     players = match.players(whole.exhibits, setting)
     moves = setting.games * GAME_MOVES / 2 * (len(players) - 1)
-    each = (_seconds(job, rates) for job in players)
+    each = (_seconds(job.row, setting, rates) for job in players)
     return sum(moves * (FEW * inside + outside) for inside, outside in each) / 3600
 
 

@@ -16,7 +16,7 @@ from diffusearch.play.puzzles import PagePuzzle, puzzles
 from diffusearch.reproduce import trained
 from diffusearch.reproduce.digests import digest, recipe_digest
 from diffusearch.reproduce.exhibits import Exhibit
-from diffusearch.reproduce.jobs import MeasureJob, named
+from diffusearch.reproduce.jobs import MeasureJob
 from diffusearch.reproduce.kept import Kept, read_kept, write_kept
 from diffusearch.reproduce.plan import Setting
 
@@ -48,7 +48,7 @@ def draw(exhibit: Exhibit, setting: Setting) -> None:
         for puzzle in hard
     ]
     draw_boards({job.row.label: job.text() for job in jobs}, boards, files(setting))
-    runs = {named(run): trained.about(run, setting) for job in jobs for run in job.row.runs}
+    runs = {trained.named(run): trained.about(run, setting) for job in jobs for run in job.row.runs}
     about = {"agent": [job.agent for job in jobs], "digest": _digest(exhibit, setting), "runs": runs}
     write_kept(_file(setting), "cases", {"puzzles": [puzzle.fen for puzzle in hard]}, [], about)
 

@@ -292,7 +292,7 @@ def _depth(runs: Runs) -> Exhibit:
         name="depth",
         place="Figure 4 (left, middle) and Table 6",
         title="Accuracy and latency against depth",
-        metrics=("actions", "latency"),
+        metrics=("actions", "latency", "tree-depth"),
         rows=(
             *(separate(steps) for steps in range(scale.depths)),
             *(of_single(steps) for steps in range(scale.depths)),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from pathlib import Path
 
 from diffusearch.reproduce.checks import check
-from diffusearch.reproduce.exhibits import Exhibit, Row
-from diffusearch.reproduce.measure import Made, draw_cases, measure_row, tournament
+from diffusearch.reproduce.exhibits import Exhibit
+from diffusearch.reproduce.measure import Made, draw_cases, measure_row, time_rows, tournament
 from diffusearch.reproduce.plan import (
     PlannedRun,
     Setting,
@@ -29,6 +28,7 @@ def make(exhibit: Exhibit, setting: Setting, say: Say = lambda line: None) -> Ma
     check(exhibit, setting)
     made = Made()
     ready: dict[str, str] = {}  # label -> agent's text
+    alone: dict[str, tuple[str, ...]] = {}  # label -> metrics
     for one in exhibit.rows:
         label = setting.shown(one.label)
         if setting.train:
@@ -39,10 +39,13 @@ def make(exhibit: Exhibit, setting: Setting, say: Say = lambda line: None) -> Ma
         if lacking:
             made.missing[label] = [shlex.join(words) for run in lacking for words in commands(run, setting)]
         else:
-            ready[label] = _text(one, folders)
+            alone[label] = exhibit.alone(one)
+            ready[label] = one.text({name: str(folder) for name, folder in folders.items()})
     for label, text in ready.items():
         say(f"{label}: {text}")
-        measure_row(exhibit, label, text, setting, made)
+        measure_row(alone[label], label, text, setting, made)
+    if "latency" in exhibit.metrics and ready:
+        time_rows(exhibit, ready, setting, made)
     if "elo" in exhibit.metrics and len(ready) > 1:
         tournament(ready, setting, made, setting.out / "tournament")
     if "cases" in exhibit.metrics and ready:
@@ -58,13 +61,6 @@ def next_step(exhibit: Exhibit, setting: Setting, made: Made) -> str:
         f"{len(made.missing)} rows have no trained run: add --train to train them with this command, --plan to see "
         "what that costs; the page lists the command for each run."
     )
-
-
-def _text(one: Row, folders: dict[str, Path | None]) -> str:
-    text = one.agent
-    for name, folder in folders.items():
-        text = text.replace(f"{{{name}}}", str(folder))
-    return text
 
 
 def _train(run: PlannedRun, setting: Setting, say: Say) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from diffusearch.reproduce.plan import PlannedRun
 
-# What a row can be measured by. `cases` draws pictures instead.
-METRICS = ("elo", "puzzles", "actions", "futures", "latency", "cases")
+# What a row can be measured by. `cases` draws pictures instead; `tree-depth` is of rows that search.
+METRICS = ("elo", "puzzles", "actions", "futures", "latency", "tree-depth", "cases")
+TOGETHER = ("elo", "latency", "cases")  # of all rows at once
+TREES = ("mcts", "mcts-as-published")  # agents whose tree grows as the networks' numbers say
 # What only the page of `reproduce all` has, from its own labels (data_tables.py): place in the paper and title.
 COUNTS, EXAMPLES = ("Table 1", "Data: records and games"), ("Appendix", "A record in each paradigm")
 
@@ -23,6 +26,18 @@ class Row:
     x: float = 0.0  # its place on the curve; 0 for a search: its measured depth
     seeds: int = 1  # how often its runs are trained, each time with another seed
     limit: int | None = None  # test positions, where it is measured on fewer than the others
+
+    @property
+    def searches(self) -> bool:
+        """Whether its agent grows a tree whose depth can be measured."""
+        return self.agent.partition(":")[0] in TREES
+
+    def text(self, names: Mapping[str, str]) -> str:
+        """The agent's text with names or folders for its runs."""
+        text = self.agent
+        for run in self.runs:
+            text = text.replace(f"{{{run.name}}}", names[run.name])
+        return text
 
     def seeded(self, seed: int) -> Row:
         """The same row with runs of another seed; seed 0 is the row itself."""
@@ -51,6 +66,11 @@ class Exhibit:
     axis: str = ""  # what x means in curves
     beyond: tuple[tuple[str, float, str], ...] = ()  # (series, x, label in the paper) of its curves, also without a row
     spent: bool = False  # whether the page has columns for evaluations and processor time
+
+    def alone(self, row: Row) -> tuple[str, ...]:
+        """The metrics by which a row is measured apart from the others."""
+        each = (metric for metric in self.metrics if metric not in TOGETHER)
+        return tuple(metric for metric in each if metric != "tree-depth" or row.searches)
 
     @property
     def runs(self) -> tuple[PlannedRun, ...]:

@@ -13,6 +13,8 @@ from diffusearch.reproduce.exhibits import Exhibit, Row
 from diffusearch.reproduce.jobs import MeasureJob, measure_jobs
 from diffusearch.reproduce.kept import Kept
 from diffusearch.reproduce.plan import Setting
+from diffusearch.reproduce.timed import TimeJob
+from diffusearch.reproduce.trained import agent_of
 
 
 @dataclass
@@ -42,23 +44,23 @@ class Gathered:
 def gather(exhibits: dict[str, Exhibit], setting: Setting) -> Gathered:
     """Read the results that exist."""
     found, jobs = Gathered(), measure_jobs(exhibits, setting)
+    kept = [(job, result) for job in jobs if (result := job.figures()) is not None]
+    found.measured, found.wanted = len(kept), len(jobs)
+    own = [result for job, result in kept if isinstance(job, MeasureJob)]
+    for result in sorted(own, key=lambda one: str(one["date"])):
+        found.runs |= result["runs"]  # the newest result tells of the newest training
     for exhibit in exhibits.values():
+        timed = TimeJob(exhibit, setting).entries() if "latency" in exhibit.metrics else {}
         for row in exhibit.rows:
             key = exhibit.name, setting.shown(row.label)
-            found.figures[key] = {}
-            for metric in exhibit.metrics:
-                result = MeasureJob(row, metric, setting).figures()
-                if result is not None:
-                    found.figures[key][metric] = result
+            each = {metric: MeasureJob(row, metric, setting).figures() for metric in exhibit.alone(row)}
+            each["latency"] = timed.get(agent_of(row))
+            found.figures[key] = {metric: result for metric, result in each.items() if result is not None}
             results = _each_seed(row, setting) if "actions" in exhibit.metrics else []
             if results:
                 outcomes = tuple(np.array([one == "1" for one in result["outcomes"]]) for result in results)
                 found.outcomes[key] = RowOutcomes(outcomes, _trained(row))
-                found.training[key] = [_training(result) for result in results]
-    kept = [result for job in jobs if (result := job.figures()) is not None]
-    found.measured, found.wanted = len(kept), len(jobs)
-    for result in kept:
-        found.runs |= result["runs"]
+                found.training[key] = [_training(result, found.runs) for result in results]
     found.seeds = seed_spread(found.outcomes.values())
     played = match.kept(exhibits, setting)
     found.ratings = {one["agent"]: one for one in played["ratings"]} if played else {}
@@ -81,6 +83,9 @@ def _each_seed(row: Row, setting: Setting) -> list[Kept]:
     return out
 
 
-def _training(result: Kept) -> float:
-    """Processor seconds in which the runs behind a result were trained."""
-    return sum(float(run.get("processor_seconds", 0.0)) for run in result["runs"].values())
+def _training(result: Kept, newest: dict[str, dict[str, Any]]) -> float:
+    """Processor seconds in which the runs behind a result were trained.
+
+    A run that was trained several times to the same weights has one figure everywhere: that of its newest training.
+    """
+    return sum(float(newest[name].get("processor_seconds", 0.0)) for name in result["runs"])

@@ -1,4 +1,4 @@
-"""The jobs behind `reproduce all`: train a run, measure an agent. Each knows whether it is done already.
+"""The jobs behind `reproduce all`: train a run, measure an agent (times: timed.py). Each knows whether it is done.
 
 A measurement is done if there is a result of the same experiment (digests.py) and of the run's newest network
 (kept.py), wherever it was measured.
@@ -16,10 +16,9 @@ from diffusearch.reproduce.digests import content_digest, digest, recipe_digest,
 from diffusearch.reproduce.exhibits import Exhibit, Row
 from diffusearch.reproduce.kept import METRICS, Kept, as_text, networks, read_kept, write_kept
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
+from diffusearch.reproduce.timed import TimeJob
 from diffusearch.reproduce.work import processor_seconds
 from diffusearch.reproduce.workers import Done
-
-METHODS = {"latency": "processor time"}  # another way to measure is another experiment
 
 # The runs on which most verdicts rest, in the order of training; all others follow by exhibit.
 FIRST = (
@@ -94,7 +93,7 @@ class TrainJob:
         return self.setting.runs / self.run.name
 
     def done(self) -> bool:
-        return ready(self.run, self.setting)
+        return trained.ready(self.run, self.setting)
 
     def __call__(self) -> Done:
         from diffusearch.training.loop import train
@@ -114,16 +113,6 @@ class TrainJob:
         return Done(f"{self.run.name}: trained in {spent / 60:.1f} processor-minutes", "training", spent)
 
 
-def named(run: PlannedRun) -> str:
-    """The name of a run in results."""
-    return f"package/{run.name}" if run.packaged else run.name
-
-
-def ready(run: PlannedRun, setting: Setting) -> bool:
-    """Whether the weights of a run are here: trained, or part of the package."""
-    return run.packaged or stage_of(run, setting) is Stage.FINISHED
-
-
 @dataclass(frozen=True)
 class MeasureJob:
     """Measure an agent by one metric; the result goes to Setting.results, its rows to OUT/rows."""
@@ -135,10 +124,12 @@ class MeasureJob:
     @property
     def agent(self) -> str:
         """The agent's text with run names instead of folders."""
-        text = self.row.agent
-        for run in self.row.runs:
-            text = text.replace(f"{{{run.name}}}", named(run))
-        return text
+        return trained.agent_of(self.row)
+
+    @property
+    def runs(self) -> tuple[PlannedRun, ...]:
+        """The runs that it needs."""
+        return self.row.runs
 
     @property
     def key(self) -> str:
@@ -156,20 +147,15 @@ class MeasureJob:
 
     def text(self) -> str:
         """The agent's text with the folders of its runs."""
-        text = self.row.agent
-        for run in self.row.runs:
-            folder = run.name if run.packaged else str((self.setting.runs / run.name).absolute())
-            text = text.replace(f"{{{run.name}}}", folder)
-        return text
+        return self.row.text({run.name: trained.place(run, self.setting) for run in self.row.runs})
 
     def possible(self) -> bool:
-        return all(ready(run, self.setting) for run in self.row.runs)
+        return all(trained.ready(run, self.setting) for run in self.row.runs)
 
     def digest(self) -> str:
         """What is measured: metric, agent, how its runs are trained, and on which test rows."""
         runs = [recipe_digest(run, self.setting) for run in self.row.runs]
-        metric = METHODS.get(self.metric, self.metric)
-        return digest([metric, self.agent, runs, self._test(), self._wanted()])
+        return digest([self.metric, self.agent, runs, self._test(), self._wanted()])
 
     def _test(self) -> str:
         """The digest of the test file."""
@@ -214,24 +200,29 @@ class MeasureJob:
             figures, files = metric_figures(self.metric, player, self.setting, log, self.row.limit)
         spent = processor_seconds() - began
         about = {"agent": self.agent, "digest": self.digest(), "wanted": self._wanted(), "processor_seconds": spent}
-        about["runs"] = {named(run): trained.about(run, self.setting) for run in self.row.runs}
+        about["runs"] = {trained.named(run): trained.about(run, self.setting) for run in self.row.runs}
         if log:
             figures["outcomes"] = as_text(read_rows(self.rows)[1][: figures["n"]])
-        figures.pop("rows", None)  # of latency: the same once more, with the folders of this machine
         write_kept(self.result, self.metric, figures, files, about)
         share = f" {100 * figures['accuracy']:.1f} %" if "accuracy" in figures else ""
         return Done(f"{self.key}:{share} measured in {spent:.0f} processor-seconds", "measuring", spent)
 
 
-def measure_jobs(exhibits: dict[str, Exhibit], setting: Setting) -> list[MeasureJob]:
+Measurement = MeasureJob | TimeJob
+
+
+def measure_jobs(exhibits: dict[str, Exhibit], setting: Setting) -> list[Measurement]:
     """What is to be measured for some exhibits, each agent and metric once; games and pictures are not among it."""
-    found: dict[str, MeasureJob] = {}
+    found: dict[str, Measurement] = {}
     for exhibit in exhibits.values():
         for row, one in seeded_rows(exhibit):
-            for metric in exhibit.metrics:
-                if metric in ("puzzles", "futures", "latency") and one.agent != row.agent:
+            for metric in exhibit.alone(row):
+                if metric != "actions" and one.agent != row.agent:
                     continue  # one seed is enough
                 if metric in METRICS:
                     job = MeasureJob(one, metric, setting)
                     found.setdefault(job.key, job)
+        if "latency" in exhibit.metrics:
+            timed = TimeJob(exhibit, setting)
+            found[timed.key] = timed
     return list(found.values())

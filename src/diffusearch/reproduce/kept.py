@@ -22,7 +22,7 @@ from diffusearch.evaluation.row_log import PositionRow
 from diffusearch.files import write_whole
 
 Kept = dict[str, Any]
-METRICS = ("actions", "puzzles", "futures", "latency")  # of measurements; games and pictures have files of their own
+METRICS = ("actions", "puzzles", "futures", "tree-depth")  # of one row; times, games, pictures have their own files
 
 
 def read_kept(path: Path) -> Kept | None:

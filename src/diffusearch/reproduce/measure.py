@@ -1,11 +1,12 @@
-"""Measures the rows of an exhibit: metrics of one agent, the tournament of all rows, pictures of puzzles."""
+"""Measures the rows of an exhibit: metrics of one agent; times, tournament and pictures of all rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from diffusearch.agents.base import Agent
 from diffusearch.evaluation.record import slug
@@ -13,9 +14,11 @@ from diffusearch.evaluation.row_log import RowLog, agent_digest
 from diffusearch.evaluation.session import finish, progress_bar, recipe_of, recipes_of
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.plan import Setting
-from diffusearch.search.mcts.node import Node
 
-LATENCY_ROWS = 100  # positions timed one at a time
+if TYPE_CHECKING:
+    from diffusearch.evaluation.labelled_positions import LabelledPosition
+
+LATENCY_ROWS = 100  # positions that are decided one at a time: for times, and for the depth of trees
 
 
 @dataclass
@@ -28,15 +31,13 @@ class Made:
     files: list[Path] = field(default_factory=list)
 
 
-def measure_row(exhibit: Exhibit, label: str, text: str, setting: Setting, made: Made) -> None:
-    """The metrics of one agent; each is written as a result of its own too."""
+def measure_row(metrics: Sequence[str], label: str, text: str, setting: Setting, made: Made) -> None:
+    """The metrics of one agent; each is written as a result of its own too. Others are of all rows together."""
     from diffusearch.agents.build import agent as build
 
     made.results[label] = {}
     with build(text) as player:
-        for metric in exhibit.metrics:
-            if metric in ("elo", "cases"):
-                continue  # all rows together: tournament, draw_cases
+        for metric in metrics:
             log = _log(metric, label, player, setting)
             figures, files = metric_figures(metric, player, setting, log)
             made.results[label][metric], _ = finish(
@@ -68,8 +69,8 @@ def metric_figures(
     from diffusearch.evaluation.actions import action_accuracy
     from diffusearch.evaluation.future_quality import future_quality
     from diffusearch.evaluation.labelled_positions import read_positions
-    from diffusearch.evaluation.latency import latency
     from diffusearch.evaluation.puzzles import puzzle_accuracy, read_puzzles
+    from diffusearch.reproduce.tree_depth import tree_depth
 
     if metric == "puzzles":
         assert setting.puzzles is not None  # checks.py
@@ -77,16 +78,13 @@ def metric_figures(
         with progress_bar(metric, len(puzzles)) as progress:
             return puzzle_accuracy(player, puzzles, progress=progress, log=log), [setting.puzzles]
     assert setting.actions is not None
-    limit = fewer or setting.limit
-    if metric == "latency":
-        limit = min(LATENCY_ROWS, limit or LATENCY_ROWS)
-    positions = read_positions(setting.actions, limit, skip=setting.skip_actions)
+    if metric == "tree-depth":
+        positions = timed_positions(setting)
+    else:
+        positions = read_positions(setting.actions, fewer or setting.limit, skip=setting.skip_actions)
     with progress_bar(metric, len(positions)) as progress:
-        if metric == "latency":
-            depths = Depths(player, progress)
-            figures = latency(player, positions, progress=depths.note)
-            figures["mean_depth"] = depths.mean
-            figures["rows"] = [{"agent": player.name, **figures}]
+        if metric == "tree-depth":
+            figures = tree_depth(player, positions, progress=progress)
         elif metric == "futures":
             figures = future_quality(player, positions, progress=progress)
         else:
@@ -94,36 +92,43 @@ def metric_figures(
     return figures, labelled_files(setting.actions)
 
 
-class Depths:
-    """The mean depth of a tree search, over all simulations of all decisions; nothing for other agents."""
+def timed_positions(setting: Setting) -> list[LabelledPosition]:
+    """The positions that are decided one at a time."""
+    from diffusearch.evaluation.labelled_positions import read_positions
 
-    def __init__(self, player: Agent, progress: Callable[[int], None]) -> None:
-        self._player, self._progress = player, progress
-        self._depths: list[float] = []
-
-    def note(self, done: int) -> None:
-        """Look at the tree of the last decision."""
-        self._progress(done)
-        tree = getattr(getattr(self._player, "planner", None), "tree", None)
-        if tree is not None and tree.root.sum_visits:
-            self._depths.append(mean_depth(tree.root))
-
-    @property
-    def mean(self) -> float | None:
-        return sum(self._depths) / len(self._depths) if self._depths else None
+    assert setting.actions is not None
+    return read_positions(setting.actions, timed_count(setting), skip=setting.skip_actions)
 
 
-def mean_depth(root: Node) -> float:
-    """Plies of a simulation on average: each visits one edge for every ply, and one of the root's."""
-    visits, seen, waiting = 0, {id(root)}, [root]
-    while waiting:
-        node = waiting.pop()
-        visits += node.sum_visits
-        for child in node.children if node.expanded else ():
-            if child is not None and id(child) not in seen:
-                seen.add(id(child))
-                waiting.append(child)
-    return visits / root.sum_visits
+def timed_count(setting: Setting) -> int:
+    """How many there are at most."""
+    return min(LATENCY_ROWS, setting.limit or LATENCY_ROWS)
+
+
+def time_rows(exhibit: Exhibit, ready: dict[str, str], setting: Setting, made: Made) -> None:
+    """Time all rows in turns; `ready` has the agents' texts by label."""
+    from diffusearch.agents.build import agent as build
+    from diffusearch.data.labelled import labelled_files
+    from diffusearch.evaluation.latency import in_turns
+
+    assert setting.actions is not None
+    positions = timed_positions(setting)
+    with ExitStack() as opened, progress_bar("latency", len(ready) * len(positions)) as progress:
+        players = {text: opened.enter_context(build(text)) for text in ready.values()}
+        found = dict(zip(players, in_turns(list(players.values()), positions, progress=progress), strict=True))
+        recipes = {text: recipe_of(player) for text, player in players.items()}
+    rows = [{"agent": text, **row} for text, row in found.items()]
+    finish(
+        "latency",
+        {**{name: rows[0][name] for name in ("n", "accuracy", "interval")}, "rows": rows},
+        recipes=recipes,
+        files=labelled_files(setting.actions),
+        seed=None,
+        skip=setting.skip_actions,
+        out=setting.out / "results" / f"latency-{exhibit.name}.json",
+    )
+    for label, text in ready.items():
+        made.results[label]["latency"] = found[text]
 
 
 def tournament(

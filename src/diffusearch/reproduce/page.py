@@ -19,7 +19,7 @@ def write_page(exhibit: Exhibit, made: Made, setting: Setting) -> Path:
     """Write OUT/NAME.md and its pictures."""
     name = exhibit.paper or exhibit.name
     parts = [f"# {exhibit.title}", f"In the paper: {exhibit.place}.", exhibit.remark]
-    columns = [metric for metric in exhibit.metrics if metric not in ("futures", "cases")]
+    columns = [metric for metric in exhibit.metrics if metric not in ("futures", "tree-depth", "cases")]
     if columns:
         head = ["agent", *(f"{metric}{' %' if metric in ('actions', 'puzzles') else ''}" for metric in columns)]
         head += [f"paper: {metric}" for metric in columns if metric != "latency"]
@@ -72,8 +72,8 @@ def _pictures(exhibit: Exhibit, made: Made, setting: Setting) -> list[str]:
     def of(metric: str) -> dict[str, dict[str, Any]]:
         return {label: results[metric] for label, results in made.results.items() if metric in results}
 
-    shown = Shown(*(of(metric) for metric in ("actions", "puzzles", "latency", "futures")))
+    shown = Shown(*(of(metric) for metric in ("actions", "puzzles", "latency", "tree-depth", "futures")))
     drawn = pictures(exhibit, shown, setting)
-    for file, content in drawn.items():
-        write_whole(setting.out / f"{file}.png", content)
-    return [f"![{exhibit.title}]({file}.png)" for file in drawn]
+    for one in drawn:
+        write_whole(setting.out / f"{one.name}.png", one.content)
+    return [f"![{one.words}]({one.name}.png)" for one in drawn]

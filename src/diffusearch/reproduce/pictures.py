@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from diffusearch.evaluation import charts
 from diffusearch.evaluation.paper import paper_figure
@@ -22,26 +22,34 @@ class Shown:
     actions: Shares = field(default_factory=dict)
     puzzles: Shares = field(default_factory=dict)
     latency: dict[str, dict[str, Any]] = field(default_factory=dict)
+    depths: dict[str, dict[str, Any]] = field(default_factory=dict)  # of trees
     futures: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def pictures(exhibit: Exhibit, shown: Shown, setting: Setting, clock: str = "milliseconds") -> dict[str, bytes]:
-    """PNG files by name; `clock` is the time of latency results that is drawn."""
+class Picture(NamedTuple):
+    """A drawn PNG."""
+
+    name: str  # for its file
+    words: str  # what it shows, for those who do not see it
+    content: bytes
+
+
+def pictures(exhibit: Exhibit, shown: Shown, setting: Setting, clock: str = "milliseconds") -> list[Picture]:
+    """All pictures; `clock` is the time of latency results that is drawn."""
     rows = {setting.shown(row.label): row for row in exhibit.rows}
-    drawn: dict[str, bytes] = {}
+    drawn: list[Picture] = []
+    name, title = exhibit.name, exhibit.title
     points = {label: (row.series, row.x) for label, row in rows.items() if row.series}
     if points and shown.actions:
-        searched, notes = _searches(exhibit, rows, shown.latency)
+        searched, notes = _searches(exhibit, rows, shown.depths)
         points |= searched
-        drawn[exhibit.name] = charts.curves(
-            shown.actions, points, _paper_points(exhibit, rows, setting), exhibit.axis, notes
-        )
+        content = charts.curves(shown.actions, points, _paper_points(exhibit, rows, setting), exhibit.axis, notes)
+        drawn.append(Picture(name, title, content))
         if shown.latency:
             milliseconds = {label: result[clock] for label, result in shown.latency.items()}
             words = clock.replace("_milliseconds", " ms").replace("milliseconds", "ms")
-            drawn[f"{exhibit.name}-latency"] = charts.times(
-                milliseconds, shown.actions, points, exhibit.axis, words, notes
-            )
+            content = charts.times(milliseconds, shown.actions, points, exhibit.axis, words, notes)
+            drawn.append(Picture(f"{name}-latency", f"{title}: the time of a move", content))
     elif shown.actions or shown.puzzles:
         panels = [
             charts.Bars(metric, shares, _papers(metric, exhibit, rows, setting))
@@ -49,16 +57,18 @@ def pictures(exhibit: Exhibit, shown: Shown, setting: Setting, clock: str = "mil
             if shares
         ]
         measured = [label for label in rows if any(label in panel.shares for panel in panels)]
-        drawn[exhibit.name] = charts.compare_bars(measured, panels)
+        drawn.append(Picture(name, title, charts.compare_bars(measured, panels)))
         timed = [
             {**shown.actions[label], "agent": label, "milliseconds": result[clock]}
             for label, result in shown.latency.items()
             if label in shown.actions
         ]
         if timed:
-            drawn[f"{exhibit.name}-latency"] = charts.latency_points({"rows": timed})
+            content = charts.latency_points({"rows": timed})
+            drawn.append(Picture(f"{name}-latency", f"{title}: the time of a move", content))
     for number, (label, result) in enumerate(shown.futures.items(), start=1):
-        drawn[exhibit.name if number == 1 else f"{exhibit.name}-{number}"] = charts.futures_lines(result, label)
+        file = name if number == 1 else f"{name}-{number}"
+        drawn.append(Picture(file, f"{title}: {label}", charts.futures_lines(result, label)))
     return drawn
 
 
@@ -82,13 +92,13 @@ def _paper_points(exhibit: Exhibit, rows: Mapping[str, Row], setting: Setting) -
 
 
 def _searches(
-    exhibit: Exhibit, rows: Mapping[str, Row], latency: Mapping[str, dict[str, Any]]
+    exhibit: Exhibit, rows: Mapping[str, Row], depths: Mapping[str, dict[str, Any]]
 ) -> tuple[dict[str, tuple[str, float]], dict[str, str]]:
     """Searches as points of a curve: their x is the depth that was measured, and a note tells the simulations."""
     points: dict[str, tuple[str, float]] = {}
     notes: dict[str, str] = {}
     for label, row in rows.items():
-        depth = latency.get(label, {}).get("mean_depth")
+        depth = depths.get(label, {}).get("mean_depth")
         if exhibit.axis and not row.series and depth is not None:
             word = row.agent.partition(":")[0]
             points[label] = (f"{SEARCHES.get(word, word)} (simulations)", float(depth))

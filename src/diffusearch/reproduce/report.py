@@ -23,7 +23,7 @@ from diffusearch.reproduce.jobs import TrainJob, ordered_runs
 from diffusearch.reproduce.kept import networks
 from diffusearch.reproduce.pictures import Shown, pictures
 from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
-from diffusearch.reproduce.tables import NOT_YET, exhibit_table
+from diffusearch.reproduce.tables import NOT_YET, exhibit_table, times_note
 from diffusearch.reproduce.trained import about, effort
 from diffusearch.reproduce.verdicts import verdicts
 from diffusearch.reproduce.work import Call, read_calls
@@ -86,8 +86,9 @@ def _done(whole: Whole, found: Gathered) -> str:
         "**Intervals** are 95 %. A row with several seeds is their mean, each of them in parentheses. "
         f"{_spread(found)}",
         "**Compute.** *Training, minutes* is the processor time in which the runs behind a row were trained, the mean "
-        "over its seeds. Times of a decision are processor times with one thread, the median and in parentheses the "
-        f"10th and 90th percentile; they were measured beside other work. {scale.noted}".rstrip(),
+        "over its seeds; of a run that was trained several times it is that of its newest training. Times of a "
+        "decision are processor times with one thread, the median and in parentheses the 10th and 90th percentile; the "
+        f"rows of a table are timed in turns. {scale.noted}".rstrip(),
     )
     return "\n".join(("## What was done", "", *(f"- {part}" for part in parts)))
 
@@ -296,7 +297,7 @@ def _exhibit(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
             "side to move, amber for the other, red where a move is illegal in the imagined position."
         )
         return [*parts, *(files or [f"{NOT_YET} drawn."])]
-    parts.append(exhibit_table(exhibit, found, setting))
+    parts += [exhibit_table(exhibit, found, setting), times_note(exhibit, found, setting)]
     for row in exhibit.rows if "futures" in exhibit.metrics else ():
         label = setting.shown(row.label)
         result = found.figures[exhibit.name, label].get("futures")
@@ -322,13 +323,18 @@ def _pictures(exhibit: Exhibit, found: Gathered, setting: Setting) -> list[str]:
         figures, estimate = found.figures[exhibit.name, label], found.accuracy(exhibit.name, label)
         if estimate is not None:
             shown.actions[label] = {"accuracy": estimate.value, "interval": [estimate.low, estimate.high]}
-        for metric in ("puzzles", "latency", "futures"):
+        for metric, of in (
+            ("puzzles", shown.puzzles),
+            ("latency", shown.latency),
+            ("tree-depth", shown.depths),
+            ("futures", shown.futures),
+        ):
             if metric in figures:
-                getattr(shown, metric)[label] = figures[metric]
+                of[label] = figures[metric]
     drawn = pictures(exhibit, shown, setting, "processor_milliseconds")
-    for name, content in drawn.items():
-        write_whole(setting.pages / "img" / f"reproduction-{name}.png", content)
-    return [f"![{exhibit.title}](img/reproduction-{name}.png)" for name in drawn]
+    for one in drawn:
+        write_whole(setting.pages / "img" / f"reproduction-{one.name}.png", one.content)
+    return [f"![{one.words}](img/reproduction-{one.name}.png)" for one in drawn]
 
 
 def _runs(whole: Whole, found: Gathered) -> str:

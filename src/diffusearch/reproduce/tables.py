@@ -13,6 +13,7 @@ from diffusearch.reproduce.exhibits import Exhibit, Row
 from diffusearch.reproduce.gathered import Gathered
 from diffusearch.reproduce.jobs import MeasureJob
 from diffusearch.reproduce.plan import Setting
+from diffusearch.reproduce.timed import INITIAL
 
 NOT_YET = "not yet"
 HEADINGS = {"actions": "actions %", "puzzles": "puzzles %", "elo": "Elo", "latency": "processor ms a move"}
@@ -24,7 +25,7 @@ def exhibit_table(exhibit: Exhibit, found: Gathered, setting: Setting) -> str:
     if not columns:
         return ""
     papers = {metric: there for metric in columns if any(there := _papers(metric, exhibit, setting))}
-    searches = any(not row.series for row in exhibit.rows) and "latency" in columns
+    searches = "tree-depth" in exhibit.metrics
     trains = any(not run.packaged for row in exhibit.rows for run in row.runs)
     head = ["row", *(HEADINGS[metric] for metric in columns), *(["mean depth"] if searches else [])]
     head += ["evaluations", "processor ms a move"] if exhibit.spent else []
@@ -37,13 +38,41 @@ def exhibit_table(exhibit: Exhibit, found: Gathered, setting: Setting) -> str:
         out = ["elo"] if number >= setting.scale.match_rows else []  # only the first rows play
         cells = [key[1], *("-" if metric in out else _cell(metric, row, key, found, setting) for metric in columns)]
         if searches:
-            depth = figures.get("latency", {}).get("mean_depth")
-            cells.append("-" if depth is None else f"{depth:.1f}")
+            depth = figures.get("tree-depth", {}).get("mean_depth")
+            cells.append(f"{depth:.1f}" if depth is not None else NOT_YET if row.searches else "-")
         cells += _spent(figures.get("actions")) if exhibit.spent else []
         cells += ["-" if there[number] is None else f"{there[number]:g}" for there in papers.values()]
         cells += _trained(row, key, found) if trains else []
         lines.append(cells)
     return table(head, lines)
+
+
+def times_note(exhibit: Exhibit, found: Gathered, setting: Setting) -> str:
+    """How the times of a table were measured; empty where nothing is timed."""
+    timed = [
+        entry for row in exhibit.rows if (entry := found.figures[exhibit.name, setting.shown(row.label)].get("latency"))
+    ]
+    if not timed:
+        return ""
+    weights = {name: value for entry in timed for name, value in entry["weights"].items()}
+    initial = [f"`{name}`" for name, value in weights.items() if value == INITIAL]
+    words = (
+        f"The times are one measurement: for each of {timed[0]['n']} positions every row decides once, in turns, so "
+        "that other work on the machine meets all rows alike."
+    )
+    if initial:
+        words += (
+            " The time of joint denoising depends on a network's shape, not on its numbers: with the initial weights "
+            f"of their recipes are timed {', '.join(initial)}."
+        )
+    known = {name: run.get("weights") for name, run in found.runs.items()}
+    again = [f"`{name}`" for name, value in weights.items() if value not in (INITIAL, known.get(name, value))]
+    if again:
+        words += (
+            f" The times of {', '.join(again)} are those of another training than the accuracies and depths: same "
+            "recipe and labels, other weights."
+        )
+    return words
 
 
 def _papers(metric: str, exhibit: Exhibit, setting: Setting) -> list[float | None]:

@@ -14,10 +14,31 @@ from typing import Any
 from diffusearch.evaluation.json_lines import JsonLines
 from diffusearch.files import sha256
 from diffusearch.reproduce.digests import SHORT, content_digest, recipe_digest
-from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
+from diffusearch.reproduce.exhibits import Row
+from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
 
 SECONDS = "seconds.jsonl"  # below a run's folder: processor time of each call that trained it
 EVERY = 30.0  # seconds between notes: a kill loses no more
+
+
+def named(run: PlannedRun) -> str:
+    """The name of a run in results."""
+    return f"package/{run.name}" if run.packaged else run.name
+
+
+def ready(run: PlannedRun, setting: Setting) -> bool:
+    """Whether the weights of a run are here: trained, or part of the package."""
+    return run.packaged or stage_of(run, setting) is Stage.FINISHED
+
+
+def agent_of(row: Row) -> str:
+    """The agent's text of a row, with run names instead of folders."""
+    return row.text({run.name: named(run) for run in row.runs})
+
+
+def place(run: PlannedRun, setting: Setting) -> str:
+    """The folder of a run's weights, as agents' texts have it."""
+    return run.name if run.packaged else str((setting.runs / run.name).absolute())
 
 
 class Clock:

@@ -3,6 +3,7 @@
 OUT/labels/SET           labelled sets (labels.py)
 OUT/runs/NAME            trained runs
 OUT/rows                 answers of every agent to every test position
+OUT/initial/NAME         networks with initial weights, to be timed (timed.py)
 OUT/tournament           games of the main table, a folder for the weights that play
 DOCS/reproduction.md     the page, and its figures in DOCS/img
 DOCS/reproduction/       results (kept.py), tournament and ledger: with this folder the command goes on elsewhere
@@ -25,7 +26,7 @@ from diffusearch.reproduce.catalogue import exhibits_of
 from diffusearch.reproduce.data_tables import keep_counts, kept_counts
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.inputs import check_games, check_inputs
-from diffusearch.reproduce.jobs import MeasureJob, TrainJob, measure_jobs, ordered_runs, seed_of
+from diffusearch.reproduce.jobs import Measurement, TrainJob, measure_jobs, ordered_runs, seed_of
 from diffusearch.reproduce.labels import LabelSet, complete, label_missing, label_sets
 from diffusearch.reproduce.plan import Setting, resolved
 from diffusearch.reproduce.work import Ledger, processor_seconds
@@ -44,11 +45,18 @@ class Whole:
     engine: str | None = None
     processes: int = 1
     ray: bool = False
+    only: tuple[str, ...] = ()  # the metrics that are measured, without games and pictures; empty: everything
 
     @property
     def exhibits(self) -> dict[str, Exhibit]:
         """The exhibits of the scale that need no other weights than its own."""
         return {name: one for name, one in exhibits_of(self.setting.scale).items() if name not in LEFT_OUT}
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """What is to be measured."""
+        every = measure_jobs(self.exhibits, self.setting)
+        return [job for job in every if not self.only or job.metric in self.only]
 
     @property
     def sets(self) -> tuple[LabelSet, ...]:
@@ -133,8 +141,9 @@ def make_all(whole: Whole, say: Say = lambda line: None) -> Path:
         ledger = Ledger(setting.results)
         _label(whole, ledger, say)
         _train_and_measure(whole, ledger, say)
-        play(whole, ledger, say)
-        draw(whole)
+        if not whole.only:
+            play(whole, ledger, say)
+            draw(whole)
         return write_report(whole)
 
 
@@ -166,17 +175,17 @@ def needed_sets_of(whole: Whole) -> tuple[LabelSet, ...]:
     recipes = [resolved(job.run, setting) for job in missing_runs(whole)]
     names = {Path(source.path).name for recipe in recipes for source in recipe.data.sources}
     names |= {one.without for one in whole.sets if one.name in names}
-    left = recipes or not all(job.done() for job in measure_jobs(whole.exhibits, setting))
+    left = recipes or not all(job.done() for job in whole.measurements)
     return tuple(one for one in whole.sets if one.name in names or (one.test and left))
 
 
 def missing_runs(whole: Whole) -> list[TrainJob]:
     """The runs that something still needs and that are not trained here, most important first."""
     setting, exhibits = whole.setting, whole.exhibits
-    wanted = {run for job in measure_jobs(exhibits, setting) if not job.done() for run in job.row.runs}
-    if match.kept(exhibits, setting) is None:
+    wanted = {run for job in whole.measurements if not job.done() for run in job.runs}
+    if not whole.only and match.kept(exhibits, setting) is None:
         wanted |= {run for job in match.players(exhibits, setting) for run in job.row.runs}
-    if cases.kept(exhibits["cases"], setting) is None:
+    if not whole.only and cases.kept(exhibits["cases"], setting) is None:
         wanted |= {run for row in exhibits["cases"].rows for run in row.runs}
     jobs = [TrainJob(run, setting) for run in ordered_runs(exhibits) if run in wanted]
     return [job for job in jobs if not job.done()]
@@ -186,18 +195,20 @@ def _train_and_measure(whole: Whole, ledger: Ledger, say: Say) -> None:
     """Train the missing runs, most important first; whatever a run makes possible is measured before the next run."""
     from diffusearch.reproduce.report import write_report
 
-    setting = whole.setting
     # verdicts rest on actions
-    measurements = sorted(measure_jobs(whole.exhibits, setting), key=lambda job: job.metric != "actions")
+    measurements = sorted(whole.measurements, key=lambda job: job.metric != "actions")
     training = missing_runs(whole)
     over: set[str] = set()  # keys of jobs that were handed out
 
-    def take() -> MeasureJob | TrainJob | None:
-        possible = [job for job in measurements if job.key not in over and job.possible()]
-        own = [job for job in possible if any(not run.packaged for run in job.row.runs)]
+    def take() -> Measurement | TrainJob | None:
+        every = [job for job in measurements if job.key not in over and job.possible()]
+        times = [job for job in every if job.metric == "latency"]
+        possible = [job for job in every if job.metric != "latency"]
+        own = [job for job in possible if any(not run.packaged for run in job.runs)]
         first = [job for job in training if not seed_of(job.run)]
-        # engines and packaged weights come when every row has a run, before further seeds
-        jobs: list[MeasureJob | TrainJob] = [*own, *first, *possible, *training]
+        # engines and packaged weights come when every row has a run, before further seeds; times come last, when
+        # all that is trained here is trained
+        jobs: list[Measurement | TrainJob] = [*own, *first, *possible, *training, *times]
         for job in jobs:
             if job.key not in over:
                 over.add(job.key)
