@@ -166,6 +166,16 @@ def test_a_worker_that_is_killed_is_replaced(
     assert sum(progress) == manifest.counts["positions"]
 
 
+def test_a_worker_that_is_closed_ends_by_itself(make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits for its engine, so that the engine's processor time counts as that of the whole."""
+    from diffusearch.data import local_workers
+
+    monkeypatch.setattr(local_workers, "PATIENCE", 600.0)  # it may still be starting, on a busy machine
+    worker = local_workers._Worker(replace(SEARCHED, oracle=replace(SEARCHED.oracle, engine=make_engine())))
+    worker.close()
+    assert worker.process.exitcode == 0
+
+
 def test_other_options_do_not_continue_a_run(make_engine: MakeEngine, tmp_path: Path) -> None:
     first = make_run(make_engine(), tmp_path / "out")
     label_games(first, silent)

@@ -16,6 +16,7 @@ from diffusearch.data.labelling import Labeller, LabelSettings, Row
 from diffusearch.data.plan import ShardTask
 from diffusearch.errors import UserError
 
+PATIENCE = 2.0  # seconds until a worker that should end is killed
 ATTEMPTS = 3  # workers that may die on one shard
 Progress = Callable[[int], None]  # called with the number of positions that were labelled since the last call
 
@@ -115,9 +116,13 @@ class _Worker:
         return worker
 
     def close(self) -> None:
-        self.process.kill()
-        self.process.join()
+        """End the worker. It sees the closed pipe at its next position and waits for its engine, whose processor time
+        then counts as this process's; a worker that does not is killed."""
         self.pipe.close()
+        self.process.join(PATIENCE)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
 
 
 def _work(pipe: Connection, settings: LabelSettings) -> None:
