@@ -23,6 +23,7 @@ def test_what_a_job_makes_possible_comes_before_the_next(processes: int) -> None
     """Measurements become possible when their run is trained, and go before the training of the other runs."""
     begun: list[str] = []
     said: list[str] = []
+    behind: dict[str, int] = {}  # how many jobs had begun when a run was done
 
     def take() -> Job | None:
         possible = [f"{name} measured" for name in RUNS if name in said]
@@ -34,9 +35,11 @@ def test_what_a_job_makes_possible_comes_before_the_next(processes: int) -> None
 
     for done in run(take, processes):
         said.append(done.words)
+        behind[done.words] = len(begun)
     everything = sorted([*RUNS, *(f"{name} measured" for name in RUNS)])
     assert sorted(said) == sorted(begun) == everything
-    assert begun.index("a measured") <= 2 * processes
+    # the jobs of other runs that were done at the same time may come before it
+    assert all(begun.index(f"{name} measured") < behind[name] + processes for name in RUNS)
     if processes == 1:
         assert said == [word for name in RUNS for word in (name, f"{name} measured")]
 
