@@ -198,3 +198,9 @@ def test_a_clean_sweep_is_flagged_in_the_notes() -> None:
     lines = crosstable.notes(numbers)
     assert "without width" in lines[0]
     assert "adjudicated by r" in lines[2]
+
+
+def test_the_committed_report_is_what_the_command_writes(tmp_path: Path) -> None:
+    results = Path(__file__).parents[2] / "docs" / "results"
+    page = report(results, tmp_path)[0]
+    assert page.read_text(encoding="utf-8") == (results / "report.md").read_text(encoding="utf-8")

@@ -42,5 +42,5 @@ def show(agent: Agent, number: int, console: Console) -> None:
     console.print()
     for line in summary(thought):
         console.print(line, highlight=False, markup=False)
-    verdict = "that is the solution" if puzzle.right([thought.move]) else "that is not the solution"
+    verdict = "the agent finds its first move" if puzzle.right([thought.move]) else "the agent plays another move"
     console.print(f"solution  {' '.join(puzzle.san())}: {verdict}", highlight=False, markup=False)
