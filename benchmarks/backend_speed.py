@@ -3,6 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/backend_speed.py
     OMP_NUM_THREADS=1 python benchmarks/backend_speed.py --moves 500      # how many of 500 moves are the same
     OMP_NUM_THREADS=1 python benchmarks/backend_speed.py --moves 500 --int8 --agents search diffusearch
+    OMP_NUM_THREADS=1 python benchmarks/backend_speed.py --moves 500 --agents 'search?dynamics=rules' --against search
 
 Processor time of one thread. Rounds alternate between the two, and the median of their ratios is told, so that a busy
 machine slows both. One evaluation is also compared with a plain residual network in torch, of the size of small public
@@ -121,6 +122,8 @@ def speeds(rounds: int) -> None:
     boards = positions(rounds)
     texts = {"onnx": "backend=onnx", "torch": "backend=torch", "onnx, 8 bits": "backend=onnx&int8=on"}
     texts["onnx, 8 bits, margin 8"] = "backend=onnx&int8=on&margin=8"
+    texts["onnx, states by the rules"] = "backend=onnx&dynamics=rules"
+    texts["onnx, 8 bits, states by the rules"] = "backend=onnx&int8=on&dynamics=rules"
     agents = {name: agent(f"search?{text}") for name, text in texts.items()}
     told(
         "one decision of search",
@@ -149,11 +152,16 @@ def on_boards(boards: list[chess.Board], ways: dict[str, Callable[[chess.Board],
     return seconds
 
 
-def same_moves(count: int, texts: tuple[str, ...], int8: bool) -> None:
+def with_backend(text: str, name: str) -> str:
+    return f"{text}{'&' if '?' in text else '?'}backend={name}"
+
+
+def same_moves(count: int, texts: tuple[str, ...], int8: bool, against: str | None) -> None:
+    """How often onnxruntime plays torch's move, or the move of the agent `against` in torch."""
     boards, small = positions(count), "&int8=on" if int8 else ""
     for text in texts:
-        joined = f"{text}{'&' if '?' in text else '?'}backend="
-        with agent(f"{joined}onnx{small}") as ours, agent(f"{joined}torch") as theirs:
+        ours, theirs = agent(with_backend(text, "onnx") + small), agent(with_backend(against or text, "torch"))
+        with ours, theirs:
             same = 0
             for board in boards:
                 for player in (ours, theirs):
@@ -167,12 +175,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--moves", type=int, default=0, help="compare moves in so many positions instead")
     parser.add_argument("--agents", nargs="*", default=AGENTS)
+    parser.add_argument("--against", help="the agent in torch whose moves count; each agent itself if left out")
     parser.add_argument("--int8", action="store_true", help="8-bit weights in onnxruntime")
     arguments = parser.parse_args()
     use_threads(1)
     torch.set_num_threads(1)
     if arguments.moves:
-        same_moves(arguments.moves, tuple(arguments.agents), arguments.int8)
+        same_moves(arguments.moves, tuple(arguments.agents), arguments.int8, arguments.against)
     else:
         speeds(arguments.rounds)
 
