@@ -114,3 +114,13 @@ def test_the_page_needs_no_engine(given: Setting, tmp_path: Path, monkeypatch: p
 def test_settings_of_rows_are_refused_before_the_base(given: Setting) -> None:
     with pytest.raises(UserError, match=r"would override model.horizon, which rows of `depth` set"):
         check_whole(planned(replace(given, settings=("model.horizon=2",))))
+
+
+def test_a_measurement_that_does_not_exist_is_refused(given: Setting, tmp_path: Path) -> None:
+    files = {"--games": given.pgn, "--puzzles": given.puzzles, "--actions": given.actions}
+    words = ["reproduce", "all", "--scale", "laptop", "--plan", "--only", "latencies", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, [*words, *(str(word) for pair in files.items() for word in pair)])
+    assert str(done.exception) == (
+        "--only 'latencies' is no measurement of `reproduce all`: "
+        "give one of actions, futures, latency, puzzles, tree-depth."
+    )

@@ -407,6 +407,17 @@ def test_the_plan_says_what_is_done(whole: Whole, page: str) -> None:
     assert "left to do on this machine: about 0.0 core-hours" in text
 
 
+def test_the_plan_of_some_measurements_has_no_games(elsewhere: Whole) -> None:
+    from diffusearch.reproduce.budget import whole_plan
+
+    some = replace(elsewhere, only=("tree-depth",))
+    lines = list(whole_plan(some, seconds=0.0))
+    count = len(some.measurements)
+    assert 0 < count < len(elsewhere.measurements)
+    assert [line for line in lines if line.startswith(f"measurements: {count} of {count} done")]
+    assert not [line for line in lines if line.startswith("tournament")]
+
+
 def test_the_plan_leaves_out_what_no_missing_result_needs(elsewhere: Whole) -> None:
     from diffusearch.reproduce.budget import whole_plan
 

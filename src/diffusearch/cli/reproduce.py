@@ -16,6 +16,7 @@ from diffusearch.errors import UserError
 if TYPE_CHECKING:
     from diffusearch.reproduce.exhibits import Exhibit
     from diffusearch.reproduce.plan import Setting
+    from diffusearch.reproduce.whole import Whole
 
 
 def register(app: typer.Typer) -> None:
@@ -80,6 +81,9 @@ def reproduce(
     processes: Annotated[int, typer.Option("--processes", min=1, help="all: runs trained at once.")] = 1,
     ray: Annotated[bool, typer.Option("--ray", help="all: train and measure on a Ray cluster.")] = False,
     page: Annotated[bool, typer.Option("--page", help="all: only write the page from what is measured.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="all: measure this alone, e.g. latency; may be repeated.")
+    ] = None,
     docs: Annotated[
         Path | None, typer.Option("--docs", help="all: folder of the page, its figures and the results (OUT).")
     ] = None,
@@ -126,21 +130,32 @@ def reproduce(
             raise UserError(
                 "`reproduce all` labels and trains on games: give a PGN, plain or compressed, with --games."
             )
-        _all(setting, engine, processes, ray, plan=plan, page=page)
+        whole = _whole(setting, engine, processes, ray, tuple(only or ()))
+        _all(whole, plan=plan, page=page)
     else:
         _one(exhibit(name, chosen), setting, plan=plan)
 
 
-def _all(setting: Setting, engine: str | None, processes: int, ray: bool, *, plan: bool, page: bool) -> None:
+def _whole(setting: Setting, engine: str | None, processes: int, ray: bool, only: tuple[str, ...]) -> Whole:
     from dataclasses import replace
 
-    from diffusearch.reproduce.whole import check_asked, make_all, planned
+    from diffusearch.reproduce.whole import planned
 
     whole = planned(replace(setting, out=setting.out.absolute()), engine, processes, ray)
+    known = sorted({metric for exhibit in whole.exhibits.values() for metric in exhibit.metrics} - {"elo", "cases"})
+    for metric in only:
+        if metric not in known:
+            raise UserError(f"--only {metric!r} is no measurement of `reproduce all`: give one of {', '.join(known)}.")
+    return replace(whole, only=only)
+
+
+def _all(whole: Whole, *, plan: bool, page: bool) -> None:
+    from diffusearch.reproduce.whole import check_asked, make_all
+
     if plan:
         from diffusearch.reproduce.budget import whole_plan
 
-        if setting.scale.own_labels:
+        if whole.setting.scale.own_labels:
             check_asked(whole)
         for line in whole_plan(whole):
             print(line, flush=True)

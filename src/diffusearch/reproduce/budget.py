@@ -27,7 +27,7 @@ from diffusearch.reproduce.cost import (
     starts_only,
 )
 from diffusearch.reproduce.exhibits import Row
-from diffusearch.reproduce.jobs import Measurement, measure_jobs, ordered_runs
+from diffusearch.reproduce.jobs import Measurement, ordered_runs
 from diffusearch.reproduce.labels import LabelSet, complete, label_run
 from diffusearch.reproduce.measure import timed_count
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
@@ -109,13 +109,15 @@ def whole_plan(whole: Whole, seconds: float = 10.0) -> Iterator[str]:
             most = "at most " if recipe.watch.patience else ""
             yield f"  {run.name}: {stage.value}; {most}{cost.passes:,} record-passes = {cost.core_hours:.2f} core-hours"
             total += cost.core_hours
-    jobs = measure_jobs(whole.exhibits, setting)
+    jobs = whole.measurements
     left = [job for job in jobs if not job.done()]
     hours = sum(_measure_hours(job, rates) for job in left)
     yield f"measurements: {len(jobs) - len(left)} of {len(jobs)} done; about {hours:.2f} core-hours"
-    games = _game_hours(whole, rates)
-    yield f"tournament: about {games:.2f} core-hours"
-    total += hours + games
+    total += hours
+    if not whole.only:
+        games = _game_hours(whole, rates)
+        yield f"tournament: about {games:.2f} core-hours"
+        total += games
     yield f"left to do on this machine: about {total:.1f} core-hours; --processes N shares them among N cores"
 
 
