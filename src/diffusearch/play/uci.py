@@ -21,6 +21,7 @@ from diffusearch.errors import UserError
 from diffusearch.play.uci_engine import Build, Say, ThinkingEngine
 from diffusearch.play.uci_options import UciOptions
 from diffusearch.play.uci_words import PositionReader, parse_go
+from diffusearch.play.wakeable_lines import wakeable_lines
 from diffusearch.weights import VERSION
 
 _SWITCH = 0.001  # seconds between threads: the reader must not wait long for a thread that computes
@@ -133,4 +134,4 @@ def serve(options: UciOptions | None = None, stdin: BinaryIO | None = None) -> b
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, terminate)
     sys.setswitchinterval(_SWITCH)
-    return converse(stdin or sys.stdin.buffer, say, options=options)
+    return converse(wakeable_lines(stdin or sys.stdin.buffer), say, options=options)
