@@ -24,6 +24,7 @@ def test_a_signal_ends_the_program_cleanly(number: signal.Signals, busy: bool, t
     with subprocess.Popen(command, text=True, bufsize=1, **pipes) as process:  # type: ignore[call-overload]
         try:
             process.stdin.write("uci\nsetoption name Imaginations value 64\nsetoption name Order value confidence\n")
+            process.stdin.write("setoption name Temperature value 50\n")  # several records differ by their temperature
             process.stdin.write("isready\n")
             for line in process.stdout:
                 if line.startswith("readyok"):
