@@ -38,6 +38,7 @@ SHORTER = {
     "diffusearch eval actions": "--limit 4",
     "diffusearch tournament": "--games 2 --max-plies 4 --replicas 10",
     "diffusearch reproduce list": "",
+    "diffusearch export": "",
     "diffusearch uci": "",
 }
 LOOKED_AT = ("torchrun ",)
@@ -98,7 +99,7 @@ def own_weights(command: str) -> bool:
 
 def test_training_ones_own(page: types.ModuleType, desk: Path) -> None:
     own = [one for one in commands(page) if own_weights(one) and not one.startswith(LOOKED_AT)]
-    assert [one.split()[1] for one in own] == ["uci", "label", "data", "train", "train", "move", "reproduce"]
+    assert [one.split()[1] for one in own] == ["uci", "label", "data", "train", "train", "move", "export", "reproduce"]
     for command in own:
         run(shortened(command), desk)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import threading
@@ -39,6 +40,10 @@ def test_lines_come_as_they_were_written(pipe: tuple[BinaryIO, BinaryIO]) -> Non
     thread.start()
     assert list(wakeable_lines(reader)) == text.splitlines(keepends=True)
     thread.join()
+
+
+def test_a_stream_in_memory_is_read_plainly() -> None:
+    assert list(wakeable_lines(io.BytesIO(b"uci\nquit"))) == [b"uci\n", b"quit"]
 
 
 @pytest.mark.posix

@@ -14,12 +14,16 @@ def wakeable_lines(stream: BinaryIO) -> Iterator[bytes]:
 
     Python calls a signal's handler between two of its instructions. A signal that comes in the middle of the last one
     before a blocking read would wait for the next line. So POSIX waits for input and for signals together: Python's
-    own C handler writes to a pipe (`set_wakeup_fd`). Windows cannot wait for a pipe, and reads plainly.
+    own C handler writes to a pipe (`set_wakeup_fd`). Windows cannot wait for a pipe, and a stream in memory need not be
+    waited for: these are read plainly.
     """
-    if os.name == "nt":
+    try:
+        source = stream.fileno()
+    except OSError:  # io.UnsupportedOperation: a stream in memory
+        source = None
+    if source is None or os.name == "nt":
         yield from stream
         return
-    source = stream.fileno()
     wake, signalled = os.pipe()
     os.set_blocking(signalled, False)
     before = signal.set_wakeup_fd(signalled, warn_on_full_buffer=False)

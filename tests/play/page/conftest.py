@@ -82,6 +82,7 @@ class Visit:
         self.page: Page = self.context.new_page()
         self.address = address
         self.faults: list[str] = []
+        self.icon_missing = False  # beside a text the browser asks for an icon that no host has, at a time of its own
         self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
 
@@ -156,7 +157,8 @@ class Visit:
 
     def close(self) -> None:
         self.context.close()
-        assert self.faults == []
+        faults = [fault for fault in self.faults if not (self.icon_missing and fault.startswith("Failed to load"))]
+        assert faults == []
 
 
 @pytest.fixture(scope="session")
