@@ -181,7 +181,7 @@ def _measure_hours(job: Measurement, rates: Rates) -> float:
 
 def _game_hours(whole: Whole, rates: Rates) -> float:
     setting = whole.setting
-    if whole.only or match.kept(whole.exhibits, setting):
+    if match.kept(whole.exhibits, setting):
         return 0.0
     players = match.players(whole.exhibits, setting)
     moves = setting.games * GAME_MOVES / 2 * (len(players) - 1)

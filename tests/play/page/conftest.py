@@ -17,7 +17,7 @@ from fastapi import FastAPI, Request, Response
 from playwright.sync_api import Browser, Locator, Page, Playwright, Route, expect, sync_playwright
 
 from diffusearch.play.server import config, listen
-from diffusearch.play.static_page import static_app
+from diffusearch.play.static_page import BUILT, static_app
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 PATIENCE = 60_000  # milliseconds, on a busy machine
@@ -224,5 +224,10 @@ def _hosted(folders: dict[str, Path]) -> Iterator[str]:
 
 @pytest.fixture
 def hosted() -> Callable[[dict[str, Path]], AbstractContextManager[str]]:
-    """A host that has the page in one folder or more; as many static hosts it lets the browser keep its answers."""
+    """A host that has the page in one folder or more; as many static hosts it lets the browser keep its answers.
+
+    The test is skipped where the page is not built.
+    """
+    if not (BUILT / "service-worker.js").is_file():
+        pytest.skip("the static page is not built; run `make static`")
     return _hosted

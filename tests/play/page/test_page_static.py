@@ -15,13 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from diffusearch.play.static_page import BUILT
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (BUILT / "service-worker.js").is_file(), reason="the static page is not built; run `make static`"
-    ),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 Hosted = Callable[[dict[str, Path]], AbstractContextManager[str]]
 LONGEST = 60  # moves of the player; whoever is not mated by then resigns

@@ -14,13 +14,7 @@ from playwright.sync_api import Page, expect
 
 from diffusearch.play.static_page import BUILT
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (BUILT / "service-worker.js").is_file(), reason="the static page is not built; run `make static`"
-    ),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 Hosted = Callable[[dict[str, Path]], AbstractContextManager[str]]
 DAMAGES: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
