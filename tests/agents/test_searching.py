@@ -82,22 +82,21 @@ def test_a_game_goes_on_in_the_kept_tree_and_a_new_game_forgets_it() -> None:
     planner = Mcts(Handmade(), settings=Settings(simulations=60))
     agent, board = SearchAgent(planner), chess.Board()
     board.push(agent.play(board).move)
-    tree = planner.tree
-    assert tree is not None
+    tree = planner.trees[0]
     reply = tree.root.children[tree.root.moves.index(board.peek())]
     assert reply is not None
     board.push(reply.moves[int(reply.visits.argmax())])
     agent.play(board)
-    assert planner.tree is tree
+    assert planner.trees[0] is tree
     agent.new_game()
-    assert planner.tree is None
+    assert not planner.trees
 
 
 def test_unrelated_positions_share_batches_and_leave_the_kept_tree_alone() -> None:
     planner = Mcts(Handmade(), settings=Settings(simulations=24))
     decisions = SearchAgent(planner).play_many([chess.Board()] * 10)
     assert [one.nodes for one in decisions] == [25] * 10
-    assert planner.tree is None
+    assert not planner.trees
 
 
 def test_temperature_plays_in_proportion_to_visits() -> None:

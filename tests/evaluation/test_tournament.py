@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from diffusearch.cli import app
 from diffusearch.errors import UserError
-from diffusearch.evaluation import crosstable, game_workers
+from diffusearch.evaluation import crosstable
 from diffusearch.evaluation import tournament as event
 from diffusearch.evaluation.games import Fixture, GameRules
 from diffusearch.evaluation.tournament import pairings, play_tournament, schedule
@@ -121,21 +121,6 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot be made"):
         play_tournament(schedule([("random", "greedy-material")], 2, 4), BOOK, QUICK, tmp_path / "file" / "out")
-
-
-def test_an_agent_that_keeps_its_tree_plays_one_game_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    sizes: dict[bool, set[int]] = {True: set(), False: set()}
-    play = game_workers.play_games
-
-    def noting(fixtures: Any, *more: Any) -> Any:
-        sizes["random" in (fixtures[0].white, fixtures[0].black)].add(len(fixtures))
-        return play(fixtures, *more)
-
-    monkeypatch.setattr(game_workers, "play_games", noting)
-    fixtures = schedule(pairings([*AGENTS, "random?seed=1"]), 4, 4)
-    played = play_tournament(fixtures, BOOK, QUICK, tmp_path, alone=["random"])
-    assert sizes == {True: {1}, False: {4}}
-    assert [game.fixture for game in played] == fixtures
 
 
 def test_processes_play_the_same_games(tmp_path: Path) -> None:

@@ -76,6 +76,15 @@ class Agent(ABC):
         """Decisions for unrelated positions; overridden where a batch is cheaper than a loop."""
         return [self.play(board, limits) for board in boards]
 
+    def play_in_games(
+        self, boards: Sequence[chess.Board], games: Sequence[int], limits: Limits = Limits()
+    ) -> list[Decision]:
+        """The next moves of several games that are played side by side.
+
+        `games` numbers them: an agent may keep a search tree for each until `new_game`. By default nothing is kept.
+        """
+        return self.play_many(boards, limits)
+
     def analyse(self, board: chess.Board, limits: Limits = Limits(), lines: int = 1) -> list[Decision]:
         """The best `lines` decisions, best first; by default only the one that would be played."""
         return [self.play(board, limits)]
@@ -99,7 +108,7 @@ class Agent(ABC):
         return 0
 
     def new_game(self) -> None:  # noqa: B027 (most agents keep nothing)
-        """Forget what is kept between moves (a search tree, an engine's hash)."""
+        """Forget what is kept between moves (search trees, an engine's hash)."""
 
     def close(self) -> None:  # noqa: B027 (most agents hold nothing)
         """Give back processes and files."""

@@ -56,6 +56,19 @@ class SearchAgent(Agent):
     def play_many(self, boards: Sequence[chess.Board], limits: Limits = Limits()) -> list[Decision]:
         start = time.perf_counter()
         plans = self.planner.plan(boards, self._allowed(boards, limits), _budget(limits))
+        return self._decisions(boards, plans, limits, start)
+
+    def play_in_games(
+        self, boards: Sequence[chess.Board], games: Sequence[int], limits: Limits = Limits()
+    ) -> list[Decision]:
+        start = time.perf_counter()
+        plans = self.planner.plan_in_games(boards, games, self._allowed(boards, limits), _budget(limits))
+        return self._decisions(boards, plans, limits, start)
+
+    def _decisions(
+        self, boards: Sequence[chess.Board], plans: Sequence[Plan], limits: Limits, start: float
+    ) -> list[Decision]:
+        """The decisions of a batch that was begun at `start`; each counts its share of the time."""
         seconds = (time.perf_counter() - start) / max(1, len(boards))
         return [
             self._decision(board, plan, self._choose(board, plan), limits, seconds)

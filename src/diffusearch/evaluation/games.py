@@ -87,8 +87,8 @@ class Played:
 class _Game:
     """A game in progress."""
 
-    def __init__(self, fixture: Fixture, opening: Opening) -> None:
-        self.fixture = fixture
+    def __init__(self, number: int, fixture: Fixture, opening: Opening) -> None:
+        self.number, self.fixture = number, fixture
         self.board = chess.Board()
         for move in opening:
             self.board.push_uci(move)
@@ -148,19 +148,21 @@ def play_games(
 ) -> list[Played]:
     """Play fixtures side by side: each round, every agent decides all games in which it is to move as one batch.
 
-    A single fixture is played by `play` instead, so that an agent may keep its search tree from move to move.
+    A search keeps a tree for each game. A single fixture is played by `play`, so that an engine keeps its hash too.
     """
     for agent in agents.values():
         agent.new_game()
-    games = [_Game(fixture, book[fixture.opening]) for fixture in fixtures]
+    games = [_Game(number, fixture, book[fixture.opening]) for number, fixture in enumerate(fixtures)]
     live = games
     while live:
         movers = {game.mover for game in live}  # fixed before anybody moves
         turns = {name: [game for game in live if game.mover == name] for name in movers}
         for name, waiting in turns.items():
             boards = [game.board for game in waiting]
-            alone = len(games) == 1
-            decisions = [agents[name].play(boards[0])] if alone else agents[name].play_many(boards)
+            if len(games) == 1:
+                decisions = [agents[name].play(boards[0])]
+            else:
+                decisions = agents[name].play_in_games(boards, [game.number for game in waiting])
             for game, decision in zip(waiting, decisions, strict=True):
                 game.play(decision.move)
         live = [game for game in live if game.ended is None]

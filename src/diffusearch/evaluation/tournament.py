@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
@@ -56,7 +56,6 @@ def play_tournament(
     folder: Path,
     *,
     together: int = 16,
-    alone: Collection[str] = (),
     processes: int = 1,
     ray: bool = False,
     recipes: Mapping[str, Any] | None = None,
@@ -64,8 +63,7 @@ def play_tournament(
 ) -> list[Played]:
     """Play what the folder's log does not have yet; gives all games of the fixtures, in their order.
 
-    The games of an agent in `alone` are played one at a time: it keeps its search tree from move to move. `recipes`
-    says who the agents are (session.recipe_of): games of earlier weights do not count for later ones.
+    `recipes` says who the agents are (session.recipe_of): games of earlier weights do not count for later ones.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -78,7 +76,7 @@ def play_tournament(
         have = {game.fixture: game for game in log.read()}
         progress(sum(fixture in have for fixture in fixtures))
         missing = [fixture for fixture in fixtures if fixture not in have]
-        for games in run(_tasks(missing, tuple(book), rules, together, alone), processes, ray):
+        for games in run(_tasks(missing, tuple(book), rules, together), processes, ray):
             log.append(games)
             have.update({game.fixture: game for game in games})
             progress(len(games))
@@ -87,17 +85,15 @@ def play_tournament(
     return played
 
 
-def _tasks(
-    missing: Sequence[Fixture], book: tuple[Opening, ...], rules: GameRules, together: int, alone: Collection[str]
-) -> list[Task]:
+def _tasks(missing: Sequence[Fixture], book: tuple[Opening, ...], rules: GameRules, together: int) -> list[Task]:
     groups: dict[frozenset[str], list[Fixture]] = {}
     for fixture in missing:
         groups.setdefault(frozenset((fixture.white, fixture.black)), []).append(fixture)
-    tasks = []
-    for players, group in groups.items():
-        size = 1 if players.intersection(alone) else together
-        tasks += [Task(tuple(group[start : start + size]), book, rules) for start in range(0, len(group), size)]
-    return tasks
+    return [
+        Task(tuple(group[start : start + together]), book, rules)
+        for group in groups.values()
+        for start in range(0, len(group), together)
+    ]
 
 
 def _same_conditions(path: Path, book: Sequence[Opening], rules: GameRules, recipes: Mapping[str, Any]) -> None:

@@ -150,7 +150,6 @@ def tournament(
             book,
             rules,
             folder,
-            alone=[name for name in names if keeps_tree(name)],
             processes=processes,
             ray=ray,
             recipes=recipes,
@@ -164,14 +163,6 @@ def tournament(
     rated = {row["agent"]: row for row in result["ratings"]}
     for label, text in ready.items():
         made.results[label]["elo"] = rated[text]
-
-
-def keeps_tree(text: str) -> bool:
-    """Whether an agent is the paper's search, which goes on in a game with the tree of the move before (appendix)."""
-    from diffusearch.agents.spec import AgentSpec
-
-    spec = AgentSpec.parse(text)
-    return spec.word == "mcts" and spec.options.get("preset") == "paper" and spec.options.get("reuse") != "off"
 
 
 def draw_cases(ready: dict[str, str], setting: Setting, made: Made) -> None:

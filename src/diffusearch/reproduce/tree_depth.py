@@ -25,7 +25,7 @@ def tree_depth(agent: Agent, positions: Sequence[LabelledPosition], progress: Pr
     for position in positions:
         agent.new_game()
         agent.play(position.board())
-        tree = agent.planner.tree
+        tree = agent.planner.trees.get(0)
         if tree is not None and tree.root.sum_visits:
             depths.append(mean_depth(tree.root))
         progress(1)

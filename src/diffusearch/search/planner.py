@@ -90,6 +90,15 @@ class Planner(ABC):
         """The plan for the next position of a game: a planner may use what it found in the positions before."""
         return self.plan([board], legal, budget)[0]
 
+    def plan_in_games(
+        self, boards: Sequence[chess.Board], games: Sequence[int], legal: Allowed | None, budget: Budget
+    ) -> list[Plan]:
+        """Plans for the next positions of several games, in common batches.
+
+        `games` numbers them: a planner may keep a tree for each. By default it keeps none.
+        """
+        return self.plan(boards, legal, budget)
+
     def work(self, calls: int) -> int:
         """How many evaluations a decision with `calls` network calls needs."""
         return calls
@@ -102,4 +111,4 @@ class Planner(ABC):
         return 0
 
     def new_game(self) -> None:  # noqa: B027 (most planners keep nothing)
-        """Forget the game."""
+        """Forget the games."""

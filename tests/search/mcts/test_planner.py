@@ -33,8 +33,7 @@ def best(plan: Plan) -> chess.Move:
 def test_the_tree_is_kept_through_a_game_and_dropped_for_a_new_one() -> None:
     planner, board = Mcts(Handmade(), settings=Settings(simulations=60)), chess.Board()
     board.push(best(planner.plan_in_game(board, None, ANY)))
-    tree = planner.tree
-    assert tree is not None
+    tree = planner.trees[0]
     reply = tree.root.children[tree.root.moves.index(board.peek())]
     assert reply is not None
     board.push(reply.moves[int(reply.visits.argmax())])
@@ -42,11 +41,36 @@ def test_the_tree_is_kept_through_a_game_and_dropped_for_a_new_one() -> None:
     assert below is not None
     kept = below.sum_visits
     planner.plan_in_game(board, None, ANY)
-    assert planner.tree is tree  # the same tree, re-rooted
+    assert planner.trees[0] is tree  # the same tree, re-rooted
     assert tree.root is below
     assert below.sum_visits == kept + 60
     planner.new_game()
-    assert planner.tree is None
+    assert not planner.trees
+
+
+def test_games_side_by_side_keep_a_tree_each_and_are_searched_as_alone(counting: Any) -> None:
+    """Three games, in another order at the second move; one of them may play some moves only."""
+    openings, settings = (["e2e4", "e7e5"], ["d2d4", "d7d5"], ["c2c4", "c7c5"]), Settings(simulations=30)
+    games = {number: chess.Board() for number in range(3)}
+    for number, moves in enumerate(openings):
+        for move in moves:
+            games[number].push_uci(move)
+    alone = {number: Mcts(Handmade(), settings=settings) for number in games}
+    net = counting(Handmade())
+    planner = Mcts(net, settings=settings)
+    for order in ([0, 1, 2], [2, 0, 1], [1, 2]):
+        before, boards = len(net.evaluated), [games[number] for number in order]
+        plans = planner.plan_in_games(boards, order, None, ANY)
+        assert len(net.evaluated) - before <= 31  # calls of one game, not of three
+        for number, board, plan in zip(order, boards, plans, strict=True):
+            assert plan.policy == alone[number].plan_in_game(board, None, ANY).policy
+            board.push(best(plan))
+            board.push(next(iter(board.legal_moves)))
+    some = [next(iter(games[0].legal_moves))]
+    kept = planner.trees[0]
+    (plan,) = planner.plan_in_games([games[0]], [0], [some], ANY)
+    assert list(plan.policy) == some
+    assert planner.trees[0] is kept
 
 
 def test_takeback_and_jump_make_a_new_tree() -> None:
@@ -56,16 +80,14 @@ def test_takeback_and_jump_make_a_new_tree() -> None:
     board.push_uci("e7e5")
     planner.plan_in_game(board, None, ANY)
     planner.plan_in_game(chess.Board(), None, ANY)
-    assert planner.tree is not None
-    assert planner.tree.root.sum_visits == 20
+    assert planner.trees[0].root.sum_visits == 20
 
 
 def test_reuse_can_be_switched_off() -> None:
     planner = Mcts(Handmade(), settings=Settings(simulations=20, reuse=False))
     for _ in range(2):
         planner.plan_in_game(chess.Board(), None, ANY)
-        assert planner.tree is not None
-        assert planner.tree.root.sum_visits == 20
+        assert planner.trees[0].root.sum_visits == 20
 
 
 def test_a_budget_replaces_the_simulations_and_seconds_shorten_them() -> None:
@@ -83,7 +105,7 @@ def test_boards_share_network_calls_and_leave_the_kept_tree_alone(counting: Any)
     assert [plan.evaluations for plan in plans] == [25] * 10
     assert {plan.calls for plan in plans} == {len(net.evaluated)}
     assert len(net.evaluated) < 20  # 250 positions
-    assert planner.tree is None
+    assert not planner.trees
 
 
 def test_more_boards_than_trees_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +219,7 @@ def test_a_kept_tree_of_predicted_states_sees_the_history_at_its_new_root(true_w
     world = true_world(Handmade())
     planner = imagined(world, simulations=400)
     planner.plan_in_game(board, None, ANY)
-    old = planner.tree
+    old = planner.trees[0]
     assert isinstance(old, ImaginedTree)
     again = chess.Move.from_uci("h8g8")
     reply = old.root.children[old.root.moves.index(chess.Move.from_uci("h1g1"))]
@@ -208,17 +230,17 @@ def test_a_kept_tree_of_predicted_states_sees_the_history_at_its_new_root(true_w
     board.push_uci("h1g1")
     plan = planner.plan_in_game(board, None, ANY)
     assert plan.root_move(again).score == 0.5
-    assert planner.tree is not old
+    assert planner.trees[0] is not old
 
 
 def test_a_tree_of_predicted_states_is_kept_where_the_prediction_was_true(true_world: Any) -> None:
     for broken, kept in (([], True), (["e2e4"], False)):
         planner, board = imagined(true_world(Handmade(), broken=broken), simulations=200), chess.Board()
         planner.plan_in_game(board, None, ANY)
-        tree = planner.tree
+        tree = planner.trees[0]
         board.push_uci("e2e4")
         planner.plan_in_game(board, None, ANY)
-        assert (planner.tree is tree) is kept
+        assert (planner.trees[0] is tree) is kept
 
 
 @pytest.mark.parametrize("dynamics", ["rules", "imagined"])

@@ -1,4 +1,4 @@
-"""MCTS as a planner; the tree is kept between the moves of a game."""
+"""MCTS as a planner; each game's tree is kept between its moves."""
 
 from __future__ import annotations
 
@@ -26,31 +26,39 @@ class Mcts(Planner):
 
     def __init__(self, evaluator: Evaluator, dynamics: Dynamics = Rules(), settings: Settings = Settings()) -> None:
         self.evaluator, self.dynamics, self.settings = evaluator, dynamics, settings
-        self.tree: Tree | None = None  # of the game being played, at the last position that was decided
+        self.trees: dict[int, Tree] = {}  # of each game being played, at the last position that was decided
 
     @property
     def horizon(self) -> int:
         return min(HORIZON, self.settings.simulations)
 
     def plan(self, boards: Sequence[chess.Board], legal: Allowed | None, budget: Budget) -> list[Plan]:
-        """Unrelated positions: a new tree for each. The kept tree is not touched."""
-        out: list[Plan] = []
-        for start in range(0, len(boards), TREES):
-            part = boards[start : start + TREES]
-            moves = [()] * len(part) if legal is None else legal[start : start + TREES]
-            out += self._search([self._new(board, own) for board, own in zip(part, moves, strict=True)], budget)
-        return out
+        """Unrelated positions: a new tree for each. Kept trees are not touched."""
+        moves = [()] * len(boards) if legal is None else legal
+        return self._search([self._new(board, own) for board, own in zip(boards, moves, strict=True)], budget)
 
     def plan_in_game(self, board: chess.Board, legal: Allowed | None, budget: Budget) -> Plan:
-        """The kept tree with the board as its root where the game went on from it, else a new one."""
-        if legal is not None:
-            return self.plan([board], legal, budget)[0]
-        if self.tree is None or not self.settings.reuse or not self.tree.follow(board):
-            self.tree = self._new(board, ())
-        return self._search([self.tree], budget)[0]
+        """The only game that is played has number 0."""
+        return self.plan_in_games([board], [0], legal, budget)[0]
+
+    def plan_in_games(
+        self, boards: Sequence[chess.Board], games: Sequence[int], legal: Allowed | None, budget: Budget
+    ) -> list[Plan]:
+        """Each game's kept tree with the board as its root where the game went on from it, else a new one."""
+        moves = [None] * len(boards) if legal is None else legal
+        return self._search([self._of_game(*three) for three in zip(games, boards, moves, strict=True)], budget)
 
     def new_game(self) -> None:
-        self.tree = None
+        self.trees.clear()
+
+    def _of_game(self, game: int, board: chess.Board, moves: Sequence[chess.Move] | None) -> Tree:
+        """The tree of a game at a position. Where only some moves may be played it is a new one, and is not kept."""
+        if moves is not None and len(moves) < board.legal_moves.count():
+            return self._new(board, moves)
+        kept = self.trees.get(game)
+        if kept is None or not self.settings.reuse or not kept.follow(board):
+            kept = self.trees[game] = self._new(board, ())
+        return kept
 
     def _new(self, board: chess.Board, moves: Sequence[chess.Move]) -> Tree:
         kind = ImaginedTree if isinstance(self.dynamics, Imagined) else Tree
@@ -60,8 +68,12 @@ class Mcts(Planner):
         settings = self.settings
         if budget.evaluations is not None:
             settings = replace(settings, simulations=budget.evaluations)
-        spent = search(trees, self.evaluator, settings, budget.seconds, self.dynamics)
-        return [self._plan(one) for one in spent]
+        out: list[Plan] = []
+        for start in range(0, len(trees), TREES):
+            part = trees[start : start + TREES]
+            spent = search(part, self.evaluator, settings, budget.seconds, self.dynamics)
+            out += [self._plan(one) for one in spent]
+        return out
 
     def _plan(self, spent: Progress) -> Plan:
         root, settings = spent.tree.root, self.settings
