@@ -223,12 +223,20 @@ def easiest_segments(log_likelihood: Floats, visible: Bools, layout: Layout, cou
     """The targets [batch, targets] of `count` moves and states: those that are visible, then the likeliest as a whole.
 
     The unit is the whole move or state. Single squares of a state are nearly certain to stay as they are while the move
-    is noised, and would be fixed so before the move that changes them.
+    is noised, and would be fixed so before the move that changes them. For the same reason a state never ranks above
+    the move and the state that lead to it: its squares are predicted one by one, and the product of their likelihoods
+    is too high where they depend on a move that is not known.
     """
     fixed = layout.given_variables
-    starts = np.array([segment.start - fixed for segment in layout.segments if not segment.given])
+    segments = [segment for segment in layout.segments if not segment.given]
+    starts = np.array([segment.start - fixed for segment in segments])
     joint = np.add.reduceat(np.where(visible, 0.0, log_likelihood), starts, axis=1)
     joint = np.where(visible[:, starts], np.inf, joint)
+    leading: dict[str, Floats] = {}  # the ranks of the last segment of each kind
+    for column, segment in enumerate(segments):
+        if segment.kind == "s":
+            joint[:, column] = np.minimum.reduce([joint[:, column], *leading.values()])
+        leading[segment.kind] = joint[:, column]
     sizes = np.diff([*starts, visible.shape[1]])
     chosen: Bools = np.repeat(highest(joint, count), sizes, axis=1)
     return chosen
