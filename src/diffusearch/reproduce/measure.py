@@ -150,6 +150,7 @@ def tournament(
             book,
             rules,
             folder,
+            together=setting.games,  # a pairing is one batch: a search evaluates a position of each game in a call
             processes=processes,
             ray=ray,
             recipes=recipes,
