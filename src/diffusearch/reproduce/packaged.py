@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from diffusearch.reproduce.exhibits import Exhibit, Row, row
 from diffusearch.reproduce.plan import PlannedRun
+from diffusearch.weights import VERSION
 
 POLICY = PlannedRun("policy", recipe="flagship/policy")
 SHIPPED = {
@@ -67,7 +68,8 @@ def planners(limit: int | None = None) -> Exhibit:
             two(f"{OTHER_TREE}, equal evaluations", "mcts", "simulations=84"),
             two(f"{OTHER}, the same tree", "search", "dynamics=rules&widths=4x2x2x1"),
         ),
-        remark="The evaluator is the network `diffusearch` (policy and value), or the networks S-A and S-V. A state "
+        remark=f"Weights {VERSION}. "
+        "The evaluator is the network `diffusearch` (policy and value), or the networks S-A and S-V. A state "
         "that the network predicts is an evaluation too. Processor time is that of one core with large batches. "
         "Equal means: about as many evaluations, or about as much time, as `minimax, imagined`; `MCTS, imagined` has "
         "about both. The four records of joint denoising differ by Gumbel noise; the likeliest is played.",
