@@ -7,7 +7,7 @@ from pathlib import Path
 from diffusearch.errors import UserError
 
 NAMES = ("diffusearch", "s-a", "s-v")
-VERSION = "1.1"  # of all packaged weights together; a new number whenever one of the files changes, see CARD.md
+VERSION = "1.2"  # of all packaged weights together; a new number whenever one of the files changes, see CARD.md
 
 
 def packaged(name: str) -> Path:
