@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import chess
 
 from diffusearch.inference.evaluation import Evaluation
-from diffusearch.inference.imagination import Ply, letters, ply_of
+from diffusearch.inference.imagination import Ply, predicted_ply
 from diffusearch.search.dynamics import Dynamics, Imagined, Successor
 from diffusearch.search.evaluator import Allowed, Evaluator
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
@@ -83,7 +83,7 @@ def _play(path: _Path, evaluation: Evaluation) -> None:
     """The likeliest move of the position at hand."""
     move = max(evaluation.priors, key=evaluation.priors.__getitem__)
     path.moves.append(move)
-    path.plies.append(replace(ply_of(path.board, move.uci(), None, None, None), value=evaluation.value))
+    path.plies.append(predicted_ply(path.board, move, None, evaluation.value))
     path.log_probability += math.log(max(evaluation.priors[move], 1e-300))
     path.evaluations += 1
 
@@ -91,9 +91,7 @@ def _play(path: _Path, evaluation: Evaluation) -> None:
 def _arrive(path: _Path, successor: Successor) -> None:
     state = successor.predicted
     if state is not None:
-        squares = state.squares if state.board is None else letters(state.board)
-        ply = ply_of(path.board, path.moves[-1].uci(), state.board, state.problem, squares)
-        path.plies[-1] = replace(ply, value=path.plies[-1].value)
+        path.plies[-1] = predicted_ply(path.board, path.moves[-1], state, path.plies[-1].value)
         path.log_probability += state.log_probability
         path.evaluations += 1
         path.predicted = True

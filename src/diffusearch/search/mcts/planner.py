@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import chess
 
-from diffusearch.inference.imagination import Ply, letters, ply_of
+from diffusearch.inference.imagination import Ply, predicted_ply
 from diffusearch.search.dynamics import Dynamics, Imagined, Rules
 from diffusearch.search.evaluator import Allowed, Evaluator
 from diffusearch.search.mcts.conventions import FAIR
@@ -112,7 +112,4 @@ def _evaluated(root: Node, edge: int) -> float | None:
 
 def _ply(node: Node, edge: int) -> Ply:
     child = node.children[edge]
-    board = None if child is None else child.board
-    squares = None if board is None else letters(board)
-    ply = ply_of(node.board, node.moves[edge].uci(), board, None, squares)
-    return replace(ply, value=node.value)
+    return predicted_ply(node.board, node.moves[edge], None if child is None else child.predicted, node.value)
