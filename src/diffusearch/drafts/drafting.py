@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import chess
 
 from diffusearch.inference.evaluation import Evaluation, PredictedState
-from diffusearch.search.dynamics import Dynamics, Imagined, Successor
+from diffusearch.search.dynamics import Dynamics, Successor
 from diffusearch.search.evaluator import Evaluator, log_odds
 from diffusearch.search.outcome import Outcome
 from diffusearch.tokens.drafts import BEFORE, LINES, NODES, PLIES
@@ -79,7 +79,7 @@ class Drafter:
     @property
     def predicts(self) -> bool:
         """Whether the network makes the positions."""
-        return isinstance(self.dynamics, Imagined)
+        return self.dynamics.predicts
 
     def first_lines(
         self, boards: Sequence[chess.Board], roots: Sequence[Evaluation], count: int, depth: int

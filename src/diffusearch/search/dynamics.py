@@ -24,6 +24,8 @@ class Successor:
 class Dynamics(Protocol):
     """s, a -> s'."""
 
+    predicts: bool  # whether a network makes the states: a step is then a network call, and each state an evaluation
+
     def step(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
     ) -> list[Successor]:
@@ -42,6 +44,8 @@ class Predictor(Protocol):
 class Rules:
     """States by the rules. Boards keep their history, so repetition and the fifty-move rule are seen in the tree."""
 
+    predicts = False
+
     def step(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
     ) -> list[Successor]:
@@ -59,6 +63,8 @@ class Imagined:
     The rules say which moves are legal in a state, and that a state without moves is mate or stalemate. They never say
     what a move does to the board.
     """
+
+    predicts = True
 
     def __init__(self, network: Predictor) -> None:
         self.network = network

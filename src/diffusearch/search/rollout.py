@@ -13,7 +13,7 @@ import chess
 
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.imagination import Ply, predicted_ply
-from diffusearch.search.dynamics import Dynamics, Imagined, Successor
+from diffusearch.search.dynamics import Dynamics, Successor
 from diffusearch.search.evaluator import Allowed, Evaluator
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
 
@@ -50,7 +50,7 @@ class Rollout(Planner):
     def plan(self, boards: Sequence[chess.Board], legal: Allowed | None, budget: Budget) -> list[Plan]:
         depth = min(self.depth, budget.depth or self.depth) if budget.line else 1
         if budget.calls is not None:
-            depth = min(depth, (budget.calls + 1) // 2 if self._predicts else budget.calls)
+            depth = min(depth, (budget.calls + 1) // 2 if self.dynamics.predicts else budget.calls)
         paths = [_Path(board) for board in boards]
         going = paths
         for ply in range(max(1, depth)):
@@ -66,11 +66,7 @@ class Rollout(Planner):
         return [_plan(path) for path in paths]
 
     def work(self, calls: int) -> int:
-        return min(calls, 2 * self.depth - 1 if self._predicts else self.depth)
-
-    @property
-    def _predicts(self) -> bool:
-        return isinstance(self.dynamics, Imagined)
+        return min(calls, 2 * self.depth - 1 if self.dynamics.predicts else self.depth)
 
     def _step(self, paths: Sequence[_Path], evaluations: Sequence[Evaluation]) -> None:
         """Every path goes on to the state after its last move, or ends."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import chess
 
 from diffusearch.inference.imagination import Ply, predicted_ply
-from diffusearch.search.dynamics import Dynamics, Imagined, Rules
+from diffusearch.search.dynamics import Dynamics, Rules
 from diffusearch.search.evaluator import Allowed, Evaluator
 from diffusearch.search.mcts.conventions import FAIR
 from diffusearch.search.mcts.node import ImaginedTree, Node, Tree
@@ -61,7 +61,7 @@ class Mcts(Planner):
         return kept
 
     def _new(self, board: chess.Board, moves: Sequence[chess.Move]) -> Tree:
-        kind = ImaginedTree if isinstance(self.dynamics, Imagined) else Tree
+        kind = ImaginedTree if self.dynamics.predicts else Tree
         return kind(board, self.settings.conventions, moves)
 
     def _search(self, trees: Sequence[Tree], budget: Budget) -> list[Plan]:

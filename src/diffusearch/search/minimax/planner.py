@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import chess
 import numpy as np
 
-from diffusearch.search.dynamics import Dynamics, Imagined
+from diffusearch.search.dynamics import Dynamics
 from diffusearch.search.evaluator import Allowed, Evaluator, probability
 from diffusearch.search.minimax.backup import Backup, line_mean, scores
 from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, further, grow, grow_on, holds
@@ -70,7 +70,7 @@ class Minimax(Planner):
 
     def within(self, budget: Budget) -> Widths:
         """The widths as deep as a budget allows, at least one look at the root (no widths at all)."""
-        predicted = isinstance(self.dynamics, Imagined)
+        predicted = self.dynamics.predicts
         if self.widths == WIDTHS and budget.evaluations is not None and budget.calls is None:
             for wide in reversed(WIDER):
                 fits = evaluations(wide, predicted=predicted) <= budget.evaluations
@@ -88,7 +88,7 @@ class Minimax(Planner):
         return ()
 
     def work(self, calls: int) -> int:
-        return evaluations(self.within(Budget(calls=calls)), predicted=isinstance(self.dynamics, Imagined))
+        return evaluations(self.within(Budget(calls=calls)), predicted=self.dynamics.predicts)
 
     def plan(self, boards: Sequence[chess.Board], legal: Allowed | None, budget: Budget) -> list[Plan]:
         widths = self.within(budget)
@@ -121,7 +121,7 @@ class Minimax(Planner):
         wider = self._next(kept.widths, depth) if kept else None
         if kept is None or wider is None:
             return 0
-        predicted = isinstance(self.dynamics, Imagined)
+        predicted = self.dynamics.predicts
         # what was left out may come back into the race
         left = 0 if self.margin == math.inf else evaluations(kept.widths, predicted=predicted) - kept.root.evaluations
         return further(kept.widths, wider, predicted=predicted) + left
