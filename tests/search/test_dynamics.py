@@ -11,7 +11,7 @@ import pytest
 
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.run import Run
-from diffusearch.search.dynamics import Imagined, Rules, Successor
+from diffusearch.search.dynamics import Imagined, Rules, Successor, successors
 from diffusearch.search.handmade import Handmade
 from diffusearch.search.mcts.node import ImaginedTree
 from diffusearch.search.mcts.planner import Mcts
@@ -63,6 +63,27 @@ def test_a_predicted_state_has_no_history_and_no_claims(true_world: Any, played:
     assert found.outcome is None
     assert found.board is not None
     assert not found.board.move_stack
+
+
+@pytest.mark.parametrize("broken", [[], ["f6g8", "a1a2", "g6g7", "e2e4"]])
+def test_the_rules_end_the_game_at_the_root(broken: list[str], true_world: Any, played: Played) -> None:
+    boards = [
+        played(chess.STARTING_FEN, SHUFFLE + "g1f3 g8f6 f3g1"),
+        chess.Board("4k3/8/8/8/8/8/8/R3K3 w - - 99 90"),
+        chess.Board("7k/8/5KQ1/8/8/8/8/8 w - - 0 1"),
+        chess.Board(),
+    ]
+    moves = [chess.Move.from_uci(uci) for uci in ("f6g8", "a1a2", "g6g7", "e2e4")]
+    dynamics = Imagined(true_world(Handmade(), broken=broken))
+    found = successors(dynamics, boards, [None] * 4, moves, at_root=True)
+    assert [one.outcome for one in found] == [Outcome.DRAWN, Outcome.DRAWN, Outcome.MATED, None]
+    assert [one.predicted for one in found] == [one.predicted for one in dynamics.step(boards, [None] * 4, moves)]
+    for board, move, one in zip(boards[:3], moves[:3], found[:3], strict=True):
+        board.push(move)
+        assert one.board == board
+    assert (found[3].board is None) == bool(broken)
+    (below,) = successors(dynamics, boards[1:2], [None], [chess.Move.from_uci("e8d7")], at_root=False)
+    assert below.outcome is None  # half-move clock 101
 
 
 def test_what_is_no_position_has_no_board(true_world: Any) -> None:

@@ -13,7 +13,7 @@ import chess
 
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.imagination import Ply, predicted_ply
-from diffusearch.search.dynamics import Dynamics, Successor
+from diffusearch.search.dynamics import Dynamics, Successor, successors
 from diffusearch.search.evaluator import Allowed, Evaluator
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
 
@@ -61,17 +61,18 @@ class Rollout(Planner):
                 path.root = path.root or evaluation
                 _play(path, evaluation)
             if ply + 1 < depth:
-                self._step(going, found)
+                self._step(going, found, at_root=ply == 0)
                 going = [path for path in going if not path.over]
         return [_plan(path) for path in paths]
 
     def work(self, calls: int) -> int:
         return min(calls, 2 * self.depth - 1 if self.dynamics.predicts else self.depth)
 
-    def _step(self, paths: Sequence[_Path], evaluations: Sequence[Evaluation]) -> None:
+    def _step(self, paths: Sequence[_Path], evaluations: Sequence[Evaluation], *, at_root: bool) -> None:
         """Every path goes on to the state after its last move, or ends."""
-        successors = self.dynamics.step([path.board for path in paths], evaluations, [path.moves[-1] for path in paths])
-        for path, successor in zip(paths, successors, strict=True):
+        boards, moves = [path.board for path in paths], [path.moves[-1] for path in paths]
+        found = successors(self.dynamics, boards, evaluations, moves, at_root=at_root)
+        for path, successor in zip(paths, found, strict=True):
             _arrive(path, successor)
 
 

@@ -17,9 +17,9 @@ from operator import itemgetter
 import chess
 
 from diffusearch.inference.evaluation import Evaluation, PredictedState
-from diffusearch.search.dynamics import Dynamics, Successor
+from diffusearch.search.dynamics import Dynamics, Successor, successors
 from diffusearch.search.evaluator import Allowed, Evaluator, log_odds
-from diffusearch.search.outcome import Outcome, value_after
+from diffusearch.search.outcome import Outcome
 
 Widths = tuple[int, ...]  # moves that are expanded at each ply
 
@@ -149,16 +149,13 @@ def _likeliest(node: MinimaxNode, width: int) -> list[chess.Move]:
 
 def _add_children(dynamics: Dynamics, edges: list[tuple[MinimaxNode, chess.Move]], at_root: bool) -> int:
     """The states after moves; 1 if the network was called for them."""
-    successors = dynamics.step(
-        [node.board for node, _ in edges], [node.evaluation for node, _ in edges], [move for _, move in edges]
-    )
-    for (node, move), successor in zip(edges, successors, strict=True):
+    boards, evaluations = [node.board for node, _ in edges], [node.evaluation for node, _ in edges]
+    found = successors(dynamics, boards, evaluations, [move for _, move in edges], at_root=at_root)
+    for (node, move), successor in zip(edges, found, strict=True):
         if successor.predicted is not None:
             node.predicted[move] = successor.predicted
-        asked = at_root and successor.predicted is not None  # the rules as dynamics have said it already
-        end = value_after(node.board, move) if asked else None
-        node.children[move] = _successor_node(node, successor) if end is None else _finished(node, move, end)
-    return int(any(successor.predicted is not None for successor in successors))
+        node.children[move] = _successor_node(node, successor)
+    return int(dynamics.predicts)
 
 
 def _valued(node: MinimaxNode, evaluation: Evaluation) -> None:
@@ -176,13 +173,6 @@ def _successor_node(node: MinimaxNode, successor: Successor) -> MinimaxNode | No
         return MinimaxNode(board, node.player)
     mated = 0.0 if board.turn == node.player else 1.0
     return MinimaxNode(board, node.player, log_odds(mated if successor.outcome is Outcome.MATED else 0.5), over=True)
-
-
-def _finished(node: MinimaxNode, move: chess.Move, value: float) -> MinimaxNode:
-    """The end of the game by the player's first move, whatever was predicted."""
-    board = node.board.copy(stack=False)
-    board.push(move)
-    return MinimaxNode(board, node.player, log_odds(value), over=True)
 
 
 def _players(node: MinimaxNode, value: float) -> float:
