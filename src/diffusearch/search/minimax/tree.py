@@ -3,7 +3,7 @@
 All positions of a level, of all roots, are evaluated in one batch, and their successors are made in one batch. At the
 true root the rules say which moves end the game (repetition and fifty moves included, from the game's history); below
 it the dynamics do. A tree can be grown on to wider or deeper widths: what it has is not computed again. First moves
-that are out of the race (`Race`) are not grown deeper.
+that are pruned (`Pruning`) are not grown deeper.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ def holds(widths: Widths, kept: Widths) -> bool:
     return len(widths) >= len(kept) and all(one >= other for one, other in zip(widths, kept, strict=False))
 
 
-# A root whose tree is evaluated down to a ply, and the ply -> the first moves that are grown deeper.
-Race = Callable[[MinimaxNode, int], Collection[chess.Move]]
+# A root whose tree is evaluated down to a ply, and the ply -> the first moves that are grown deeper; others are pruned.
+Pruning = Callable[[MinimaxNode, int], Collection[chess.Move]]
 
 
-def everyone(root: MinimaxNode, plies: int) -> Collection[chess.Move]:
+def all_moves(root: MinimaxNode, plies: int) -> Collection[chess.Move]:
     """All first moves: the whole tree."""
     return root.children
 
@@ -97,11 +97,11 @@ def grow(
     boards: Sequence[chess.Board],
     legal: Allowed | None,
     widths: Widths,
-    race: Race = everyone,
+    unpruned: Pruning = all_moves,
 ) -> list[MinimaxNode]:
     """The roots of the trees; `legal` narrows the first moves of each board."""
     roots = [MinimaxNode(board, board.turn) for board in boards]
-    grow_on(evaluator, dynamics, roots, legal, widths, race)
+    grow_on(evaluator, dynamics, roots, legal, widths, unpruned)
     return roots
 
 
@@ -111,7 +111,7 @@ def grow_on(
     roots: list[MinimaxNode],
     legal: Allowed | None,
     widths: Widths,
-    race: Race = everyone,
+    unpruned: Pruning = all_moves,
 ) -> int:
     """Give trees what these widths have more than they; the number of network calls (none for states by the rules)."""
     made, level = 0, roots
@@ -123,7 +123,8 @@ def grow_on(
                 node.evaluation = evaluation
                 _valued(node, evaluation)
         if ply:
-            level = [node for root in roots for move in race(root, ply) for node in _at(root.children[move], ply - 1)]
+            grown = [root.children[move] for root in roots for move in unpruned(root, ply)]
+            level = [node for child in grown for node in _at(child, ply - 1)]
         edges = [(node, move) for node in level for move in _likeliest(node, width) if move not in node.children]
         if edges:
             made += _add_children(dynamics, edges, at_root=ply == 0)
