@@ -8,9 +8,9 @@ import chess
 import pytest
 
 from diffusearch.drafts.drafting import Draft, Drafter
-from diffusearch.inference.evaluation import Evaluation, PredictedState
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.search.dynamics import Imagined, Rules
-from diffusearch.search.evaluator import Allowed, log_odds
+from diffusearch.search.evaluator import log_odds
 from diffusearch.tokens.drafts import BEFORE
 
 

@@ -89,8 +89,7 @@ class Drafter:
         out: list[list[Draft]] = []
         wanted: list[_Wanted] = []
         for board, root in zip(boards, roots, strict=True):
-            likeliest = sorted(root.priors, key=root.priors.__getitem__, reverse=True)[:count]
-            drafts = [Draft(move) for move in likeliest]
+            drafts = [Draft(move) for move in root.ranked()[:count]]
             wanted += [_Wanted(draft, 0, board, root, draft.move) for draft in drafts]
             out.append(drafts)
         self._add(wanted, last=depth == 1, at_root=True)
@@ -141,6 +140,5 @@ def _next(draft: Draft, node: int) -> list[_Wanted]:
     if parent is None or parent.board is None or parent.evaluation is None:
         return []
     rank = 1 if node == LINES[1][1] else 0  # the second line begins with the second-likeliest reply
-    priors = parent.evaluation.priors
-    likeliest = sorted(priors, key=priors.__getitem__, reverse=True)
+    likeliest = parent.evaluation.ranked()
     return [_Wanted(draft, node, parent.board, parent.evaluation, likeliest[rank])] if len(likeliest) > rank else []

@@ -20,9 +20,8 @@ from diffusearch.diffusion.decoding import Decoding, Floats
 from diffusearch.drafts.drafting import Draft, Drafter, DraftNode
 from diffusearch.errors import UserError
 from diffusearch.inference.backend import DraftArrays, DraftReading
-from diffusearch.inference.evaluation import Evaluation, PredictedState
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.inference.imagination import DraftedMove, Imagination, Ply, predicted_ply
-from diffusearch.inference.roots import Allowed
 from diffusearch.inference.run import EvaluationContext, Run
 from diffusearch.search.dynamics import Dynamics, Imagined
 from diffusearch.search.evaluator import log_odds, probability

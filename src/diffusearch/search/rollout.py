@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import chess
 
-from diffusearch.inference.evaluation import Evaluation
+from diffusearch.inference.evaluation import Allowed, Evaluation
 from diffusearch.inference.imagination import Ply, predicted_ply
 from diffusearch.search.dynamics import Dynamics, Successor, successors
-from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.search.evaluator import Evaluator
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
 
 DEPTH = 4

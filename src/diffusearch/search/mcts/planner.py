@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import chess
 
+from diffusearch.inference.evaluation import Allowed
 from diffusearch.inference.imagination import Ply, predicted_ply
 from diffusearch.search.dynamics import Dynamics, Rules
-from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.search.evaluator import Evaluator
 from diffusearch.search.mcts.conventions import FAIR
 from diffusearch.search.mcts.node import ImaginedTree, Node, Tree
 from diffusearch.search.mcts.play import edge_value, principal_edges, ranking, shares

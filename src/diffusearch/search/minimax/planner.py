@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import chess
 import numpy as np
 
+from diffusearch.inference.evaluation import Allowed
 from diffusearch.search.dynamics import Dynamics
-from diffusearch.search.evaluator import Allowed, Evaluator, probability
+from diffusearch.search.evaluator import Evaluator, probability
 from diffusearch.search.minimax.backup import Backup, line_mean, scores
 from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, further, grow, grow_on, holds
 from diffusearch.search.minimax.variation import principal_variation

@@ -16,9 +16,9 @@ from operator import itemgetter
 
 import chess
 
-from diffusearch.inference.evaluation import Evaluation, PredictedState
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.search.dynamics import Dynamics, Successor, successors
-from diffusearch.search.evaluator import Allowed, Evaluator, log_odds
+from diffusearch.search.evaluator import Evaluator, log_odds
 from diffusearch.search.outcome import Outcome
 
 Widths = tuple[int, ...]  # moves that are expanded at each ply
