@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
-from diffusearch.data.draft_records import MOVES, NO_MOVE, DraftRecords
+from diffusearch.data.draft_records import FACTS, MOVES, NO_MOVE, DraftRecords
 from diffusearch.data.labelled import read_labelled
 from diffusearch.drafts import recording
 from diffusearch.drafts.recording import Recording, record
@@ -34,8 +35,9 @@ def wanted(out: Path) -> Recording:
 
 
 def arrays(folder: Path) -> dict[str, np.ndarray]:
-    """All records of a folder, in the order of its shards."""
-    parts = [DraftRecords(folder, train=train) for train in (True, False)]
+    """All records of a folder: the training split, then the validation split, each in the order of its shards."""
+    records = DraftRecords(folder)
+    parts = [records.train, records.validation]
     return {
         name: np.concatenate([part.take(np.arange(len(part)))[name] for part in parts if len(part)])
         for name in parts[0].take(np.arange(1))
@@ -67,6 +69,8 @@ def test_a_killed_recording_goes_on(run: Run, tmp_path: Path, monkeypatch: pytes
 
     with pytest.raises(KeyboardInterrupt):
         record(run, wanted(broken), killed)
+    with pytest.raises(UserError, match=r"holds 8 of 20 positions and is not complete: run the same command again"):
+        DraftRecords(broken)
     (broken / "shard-000001.partial").mkdir()  # half a shard
     made: list[int] = []
     original = recording._arrays
@@ -75,6 +79,34 @@ def test_a_killed_recording_goes_on(run: Run, tmp_path: Path, monkeypatch: pytes
     assert sum(made) == 12  # the first shard is not made again
     for name, array in arrays(whole).items():
         np.testing.assert_array_equal(array, arrays(broken)[name], err_msg=name)
+    assert (broken / FACTS).read_text() == (whole / FACTS).read_text()
+
+
+def test_a_second_writer_is_refused(run: Run, tmp_path: Path) -> None:
+    refusals: list[str] = []
+
+    def second(done: int, total: int) -> None:
+        with pytest.raises(UserError) as refusal:
+            record(run, wanted(tmp_path))
+        refusals.append(str(refusal.value))
+
+    assert record(run, wanted(tmp_path), second) == 20
+    assert refusals == [f"another `diffusearch draft` is writing to {tmp_path}: wait for it or use another --out"] * 3
+    assert len(arrays(tmp_path)["target"]) == 20
+
+
+def test_a_folder_of_an_earlier_version_is_completed(run: Run, tmp_path: Path) -> None:
+    """It has neither the number of positions nor a mark that they are all there."""
+    record(run, wanted(tmp_path))
+    before = arrays(tmp_path)
+    facts = json.loads((tmp_path / FACTS).read_text())
+    del facts["positions"], facts["complete"]
+    (tmp_path / FACTS).write_text(json.dumps(facts))
+    with pytest.raises(UserError, match="holds 20 of an unknown number of positions"):
+        DraftRecords(tmp_path)
+    record(run, wanted(tmp_path))
+    for name, array in arrays(tmp_path).items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
 
 
 def test_other_settings_are_refused(run: Run, tmp_path: Path) -> None:
@@ -101,7 +133,7 @@ def test_the_verb(run_folder: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     assert "4 positions with drafts" in result.output
-    assert len(DraftRecords(tmp_path / "drafts", train=True)) <= 4
+    assert len(arrays(tmp_path / "drafts")["target"]) == 4
     refused = CliRunner().invoke(app, [*words, "--dynamics", "magic"])
     assert isinstance(refused.exception, UserError)
     assert "give imagined or rules" in str(refused.exception)

@@ -47,7 +47,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def drafts(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made-up drafts in which the second move is right where the first hidden number of its squares is positive."""
     folder = tmp_path_factory.mktemp("drafts")
-    draft_records.begin(folder, {"weights": sha256(base / "weights.safetensors")})
+    facts = {"weights": sha256(base / "weights.safetensors"), "drafts": DRAFTS, "depth": 3}
+    draft_records.begin(folder, facts, COUNT)
     rng = np.random.default_rng(0)
     places = Denoiser(recipe_from_dict({"name": "x", "model": MODEL}).model).layout.given_places
     hidden = rng.normal(size=(COUNT, DRAFTS, NODES, places, WIDTH)).astype(np.float16)
@@ -72,6 +73,7 @@ def drafts(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for number, part in enumerate((slice(0, 20), slice(20, COUNT))):
         draft_records.write_shard(folder, number, {name: array[part] for name, array in arrays.items()})
+    draft_records.end(folder, COUNT)
     return folder
 
 

@@ -23,6 +23,7 @@ from diffusearch.data.scores import action_wins
 from diffusearch.drafts.drafting import Drafter
 from diffusearch.drafts.revising import BATCH, Root, draft_arrays
 from diffusearch.errors import UserError
+from diffusearch.files import locked, remove_leftovers
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.run import Run
 from diffusearch.search.dynamics import Imagined, Rules
@@ -62,16 +63,23 @@ def record(run: Run, wanted: Recording, progress: Callable[[int, int], None] = l
     """Draft the positions that are not drafted yet; returns how many there are in all. Killed, it goes on."""
     if not (run.predicts_states and run.has_value):
         raise UserError(f"the run {run.name!r} cannot draft: it needs root_value = true and predicted states (s-asa)")
-    rows = _rows(wanted)
-    draft_records.begin(wanted.out, wanted.facts(run))
-    drafter = Drafter(run, Rules() if wanted.dynamics == "rules" else Imagined(run))
-    for number, start in enumerate(range(0, len(rows), SHARD)):
-        part = rows[start : start + SHARD]
-        if not draft_records.shard_folder(wanted.out, number).exists():
-            pieces = [_arrays(run, drafter, piece, wanted) for piece in _batched(part, BATCH)]
-            whole = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-            draft_records.write_shard(wanted.out, number, whole)
-        progress(start + len(part), len(rows))
+    rows, out = _rows(wanted), wanted.out
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"the folder {out} cannot be made ({error.strerror}): choose another --out") from None
+    with locked(out / ".lock", f"another `diffusearch draft` is writing to {out}: wait for it or use another --out"):
+        draft_records.begin(out, wanted.facts(run), len(rows))
+        remove_leftovers(out)
+        drafter = Drafter(run, Rules() if wanted.dynamics == "rules" else Imagined(run))
+        for number, start in enumerate(range(0, len(rows), SHARD)):
+            part = rows[start : start + SHARD]
+            if not draft_records.shard_folder(out, number).exists():
+                pieces = [_arrays(run, drafter, piece, wanted) for piece in _batched(part, BATCH)]
+                whole = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+                draft_records.write_shard(out, number, whole)
+            progress(start + len(part), len(rows))
+        draft_records.end(out, len(rows))
     return len(rows)
 
 

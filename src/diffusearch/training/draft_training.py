@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from diffusearch.data.draft_records import NO_MOVE, DraftRecords
+from diffusearch.data.draft_records import NO_MOVE, DraftRecords, DraftSplit
 from diffusearch.diffusion.loss import Losses, win_shares
 from diffusearch.errors import UserError
 from diffusearch.model.heads.drafts import Drafts, Reading
@@ -33,21 +33,21 @@ _HIDDEN = 0.5  # share of second lines, and of records with fewer drafts, that a
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def open_drafts(recipe: Recipe) -> tuple[list[DraftRecords], DraftRecords | None]:
+def open_drafts(recipe: Recipe) -> tuple[list[DraftSplit], DraftSplit | None]:
     """The draft records of a recipe, all made by the run that it starts from, and those of the first for validation."""
     from diffusearch.files import sha256
 
     if not recipe.model.draft_reader or not recipe.start:
         raise UserError("drafts train a draft reader: set model.draft_reader = true and start = the run that drafted")
-    records = [DraftRecords(Path(source.path), train=True) for source in recipe.data.sources]
+    records = [DraftRecords(Path(source.path)) for source in recipe.data.sources]
     weights = sha256(Path(recipe.start) / "weights.safetensors")
     for one in records:
         if one.facts["weights"] != weights:
             raise UserError(f"{one.folder} was drafted by other weights than those of {recipe.start}: draft again")
-        if not len(one):
+        if not len(one.train):
             raise UserError(f"{one.folder} holds no position to train on: draft more")
-    validation = DraftRecords(records[0].folder, train=False)
-    return records, validation if len(validation) else None
+    validation = records[0].validation
+    return [one.train for one in records], validation if len(validation) else None
 
 
 class DraftTraining(Training):
@@ -114,7 +114,7 @@ class DraftTraining(Training):
         return torch.where(priors > NO_MOVE / 2, found.scale * (priors + scores), NO_MOVE), found
 
     @torch.inference_mode()
-    def validate(self, records: DraftRecords, limit: int) -> Validation:
+    def validate(self, records: DraftSplit, limit: int) -> Validation:
         """Accuracy of the move by the first look, and after all drafts were read."""
         sums = {"accuracy": 0.0, "first look": 0.0, "action loss": 0.0}
         count = min(limit, len(records))
