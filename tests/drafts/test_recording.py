@@ -20,8 +20,10 @@ from diffusearch.drafts.recording import Recording, record
 from diffusearch.errors import UserError
 from diffusearch.inference.run import Run
 from diffusearch.tokens.drafts import NODES
+from tests.drafts.conftest import tiny, write_run
 
 LABELS = Path(__file__).parents[1] / "fixtures/labelled"
+TRUNK = tiny()["model"]["trunk"]
 
 
 @pytest.fixture
@@ -139,10 +141,33 @@ def test_the_verb(run_folder: Path, tmp_path: Path) -> None:
     assert "give imagined or rules" in str(refused.exception)
 
 
-def test_a_run_without_values_cannot_draft(tmp_path: Path) -> None:
-    from tests.drafts.conftest import tiny, write_run
-
+@pytest.mark.parametrize(
+    ("model", "dynamics", "lacking"),
+    [
+        ({"root_value": False}, "rules", ["values (model.root_value = true)"]),
+        ({"trunk": TRUNK | {"attention": "full"}}, "rules", ["attention = 'prefix'"]),
+        ({"trunk": TRUNK | {"attention": "full"}, "root_value": False}, "imagined", ["root_value", "'prefix'"]),
+        ({"paradigm": "s-a"}, "imagined", ["predicted states (s-asa by absorbing diffusion; --dynamics rules"]),
+        ({"paradigm": "s-v", "root_value": False}, "rules", ["a policy (it is s-v or sa-v)"]),
+    ],
+)
+def test_a_run_that_cannot_draft_is_told_what_it_lacks(
+    tmp_path: Path, model: dict[str, object], dynamics: str, lacking: list[str]
+) -> None:
     (tmp_path / "run").mkdir()
-    run = Run.load(write_run(tmp_path / "run", tiny(root_value=False)))
-    with pytest.raises(UserError, match="cannot draft: it needs root_value = true"):
-        record(run, wanted(tmp_path / "out"))
+    folder, out = write_run(tmp_path / "run", tiny(**model)), tmp_path / "out"
+    words = ["draft", str(folder), str(LABELS), "--limit", "4", "--dynamics", dynamics, "--out", str(out)]
+    refusal = CliRunner().invoke(app, words).exception
+    assert isinstance(refusal, UserError)  # `main` prints it and exits with 2
+    assert "the run 'tiny' cannot draft: it lacks " in str(refusal)
+    assert all(what in str(refusal) for what in lacking)
+    assert str(refusal).count(" and ") == len(lacking) - 1
+    assert not out.exists()
+
+
+def test_drafts_by_the_rules_need_no_predicted_states(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    run = Run.load(write_run(tmp_path / "run", tiny(paradigm="s-a")))
+    assert not run.predicts_states
+    assert record(run, replace(wanted(tmp_path / "out"), limit=4)) == 4
+    assert arrays(tmp_path / "out")["exists"][:, :, :3].any((0, 1)).all()

@@ -61,8 +61,7 @@ class Recording:
 
 def record(run: Run, wanted: Recording, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
     """Draft the positions that are not drafted yet; returns how many there are in all. Killed, it goes on."""
-    if not (run.predicts_states and run.has_value):
-        raise UserError(f"the run {run.name!r} cannot draft: it needs root_value = true and predicted states (s-asa)")
+    _check(run, wanted)
     rows, out = _rows(wanted), wanted.out
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -81,6 +80,21 @@ def record(run: Run, wanted: Recording, progress: Callable[[int, int], None] = l
             progress(start + len(part), len(rows))
         draft_records.end(out, len(rows))
     return len(rows)
+
+
+def _check(run: Run, wanted: Recording) -> None:
+    """Refuse a run that cannot draft, with all that it lacks."""
+    needed = {
+        "a policy (it is s-v or sa-v)": run.has_policy,
+        "values (model.root_value = true)": run.has_value,
+        "hidden states that do not see the future (model.trunk.attention = 'prefix')": (
+            run.recipe.model.trunk.attention == "prefix"
+        ),
+    }
+    if wanted.dynamics != "rules":
+        needed["predicted states (s-asa by absorbing diffusion; --dynamics rules needs none)"] = run.predicts_states
+    if lacking := [what for what, there in needed.items() if not there]:
+        raise UserError(f"the run {run.name!r} cannot draft: it lacks {' and '.join(lacking)}; give another run")
 
 
 def _rows(wanted: Recording) -> list[dict[str, Any]]:
