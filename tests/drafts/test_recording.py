@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.drafts.conftest import tiny, write_run
 from typer.testing import CliRunner
 
 from diffusearch.cli import app
@@ -20,7 +21,6 @@ from diffusearch.drafts.recording import Recording, record
 from diffusearch.errors import UserError
 from diffusearch.inference.run import Run
 from diffusearch.tokens.drafts import NODES
-from tests.drafts.conftest import tiny, write_run
 
 LABELS = Path(__file__).parents[1] / "fixtures/labelled"
 TRUNK = tiny()["model"]["trunk"]
