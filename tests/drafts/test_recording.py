@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import chess
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,8 +20,10 @@ from diffusearch.data.labelled import read_labelled
 from diffusearch.drafts import recording
 from diffusearch.drafts.recording import Recording, record
 from diffusearch.errors import UserError
+from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.run import Run
 from diffusearch.tokens.drafts import NODES
+from diffusearch.tokens.values import win_probability
 
 LABELS = Path(__file__).parents[1] / "fixtures/labelled"
 TRUNK = tiny()["model"]["trunk"]
@@ -57,9 +60,60 @@ def test_positions_are_recorded_with_drafts_and_the_answer(run: Run, tmp_path: P
     shares = np.exp(np.where(found["priors"] > NO_MOVE / 2, found["priors"], -np.inf))
     assert shares.sum(1) == pytest.approx(np.ones(20), abs=1e-3)
     assert (np.diff(shares, axis=1) <= 1e-7).all()  # likeliest first: the first three are drafted
-    assert ((found["target"] >= 0) | (found["target"] == -1)).all()
     first = found["log_shares"][:, :, 0]
     assert first[found["exists"][:, :, 0]] == pytest.approx(found["priors"][:, :3][found["exists"][:, :, 0]], abs=1e-4)
+
+
+def test_the_target_is_the_rank_of_the_oracles_move(run: Run, tmp_path: Path) -> None:
+    record(run, wanted(tmp_path))
+    found = arrays(tmp_path)
+    rows = sorted(recording._rows(wanted(tmp_path)), key=lambda row: row["split"] != "train")  # as `arrays` has them
+    ranks = []
+    for row, evaluation in zip(rows, run.evaluate([chess.Board(row["fen"]) for row in rows]), strict=True):
+        likelier = sorted(evaluation.priors.values(), reverse=True)
+        ranks.append(likelier.index(evaluation.priors[chess.Move.from_uci(row["line"].split()[0])]))
+    assert found["target"].tolist() == ranks
+    assert len(set(ranks)) > 5
+    assert found["train"].tolist() == [row["split"] == "train" for row in rows]
+
+
+def test_scored_moves_are_at_their_places(run: Run, tmp_path: Path) -> None:
+    """Two positions with some scored moves; centipawns and mates are from the mover's view, also for Black."""
+    white, black = chess.STARTING_FEN, "4k3/8/8/8/8/8/4p3/K7 b - - 0 1"
+    answers = [
+        {"fen": white, "line": "g1f3 d7d5", "actions": "g1f3:50 e2e4:0 a2a4:-120"},
+        {"fen": black, "line": "e2e1q", "actions": "e2e1q:#5 e8d7:-300"},
+    ]
+    labels = [next(read_labelled(LABELS)) | {"split": "train"} | answer for answer in answers]
+    pq.write_table(pa.Table.from_pylist(labels), tmp_path / "scored.parquet")
+    record(run, Recording(tmp_path / "scored.parquet", tmp_path / "out", drafts=2, dynamics="rules"))
+    found = arrays(tmp_path / "out")
+    for at, label in enumerate(recording._rows(Recording(tmp_path / "scored.parquet", tmp_path))):
+        (evaluation,) = run.evaluate([chess.Board(label["fen"])])
+        moves = sorted(evaluation.priors, key=evaluation.priors.__getitem__, reverse=True)
+        scores = {"g1f3": 50, "e2e4": 0, "a2a4": -120} if label["fen"] == white else {"e2e1q": None, "e8d7": -300}
+        wanted_wins = np.full(MOVES, np.nan)
+        for place, move in enumerate(moves):
+            if move.uci() in scores:
+                cp = scores[move.uci()]
+                wanted_wins[place] = win_probability(cp, 5 if cp is None else None)
+        assert np.isfinite(wanted_wins).sum() == len(scores)
+        np.testing.assert_allclose(found["wins"][at], wanted_wins, rtol=1e-6)
+        assert moves[found["target"][at]].uci() == label["line"].split()[0]
+
+
+def test_a_move_beyond_the_likeliest_is_no_target() -> None:
+    """A position of 218 moves: the 64 likeliest have places, the others are neither targets nor scored."""
+    board = chess.Board("R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1")
+    moves = list(board.legal_moves)
+    weights = np.arange(len(moves), 0, -1.0)
+    evaluation = Evaluation(dict(zip(moves, (weights / weights.sum()).tolist(), strict=True)), 0.5)
+    for rank, target in ((0, 0), (MOVES - 1, MOVES - 1), (MOVES, -1), (len(moves) - 1, -1)):
+        uci = moves[rank].uci()
+        found = recording._answer({"line": uci, "actions": f"{uci}:100", "split": "validation"}, evaluation)
+        assert found["target"] == target
+        assert np.flatnonzero(np.isfinite(found["wins"])).tolist() == ([] if target < 0 else [target])
+        assert not found["train"]
 
 
 def test_a_killed_recording_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,7 +166,7 @@ def test_sources_of_different_drafts_are_refused(
         ("held_out", ("labels",), r"data.held_out = \['labels'\] is not read"),
         ("ply", 1, "ply = 1 of .* is not read"),
         ("games", 9, "games = 9 of .* is not read"),
-        ("bf16", "on", "bf16 = 'on' has no effect"),
+        ("bf16", "on", "32 bits, not as bf16 = 'on' says"),
     ],
 )
 def test_fields_without_an_effect_are_refused(

@@ -80,7 +80,7 @@ def _refuse_unread(recipe: Recipe) -> None:
                 "make fewer with `diffusearch draft --limit`"
             )
     if recipe.bf16 == "on":
-        raise UserError("bf16 = 'on' has no effect, the draft reader is trained in 32 bits: set 'auto' or 'off'")
+        raise UserError("the draft reader is computed in 32 bits, not as bf16 = 'on' says: set 'auto' or 'off'")
 
 
 class DraftTraining(Training):
