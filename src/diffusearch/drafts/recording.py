@@ -27,6 +27,7 @@ from diffusearch.files import locked, remove_leftovers
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.run import Run
 from diffusearch.search.dynamics import Imagined, Rules
+from diffusearch.tokens.drafts import DEPTH
 
 SHARD = 10 * BATCH  # positions
 _HALF = ("root", "hidden")  # stored as float16
@@ -39,7 +40,7 @@ class Recording:
     labels: Path
     out: Path
     drafts: int = 6
-    depth: int = 3
+    depth: int = DEPTH
     limit: int | None = None  # positions; None: all
     seed: int = 0  # of the order of positions
     exclude: tuple[Path, ...] = ()  # labelled sets whose games are left out
