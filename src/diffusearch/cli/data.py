@@ -116,7 +116,7 @@ def draft(
     drafts: Annotated[int, typer.Option(min=1, max=64, help="First moves that are drafted in each position.")] = 6,
     depth: Annotated[int, typer.Option(min=1, max=DEPTH, help="Plies of a draft.")] = DEPTH,
     limit: Annotated[int | None, typer.Option(min=1, help="Positions, drawn at random; all if left out.")] = None,
-    exclude: Annotated[list[Path] | None, typer.Option(help="Labelled set whose games are left out.")] = None,
+    exclude: Annotated[list[Path] | None, typer.Option(help="Labels whose games (file, number) are left out.")] = None,
     dynamics: Annotated[str, typer.Option(help="Who makes the drafted positions: imagined or rules.")] = "imagined",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the order of positions.")] = 0,
 ) -> None:
