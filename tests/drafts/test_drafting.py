@@ -11,7 +11,7 @@ from diffusearch.drafts.drafting import Draft, Drafter
 from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.search.dynamics import Imagined, Rules
 from diffusearch.search.evaluator import log_odds
-from diffusearch.tokens.drafts import BEFORE
+from diffusearch.tokens.drafts import BEFORE, DEPTH, LINES, NODES, PLIES
 
 
 class Ranked:
@@ -144,5 +144,10 @@ def test_a_single_reply_has_no_second_line() -> None:
     assert draft.nodes[3] is None
 
 
-def test_every_node_comes_after_the_node_before_it() -> None:
-    assert BEFORE == (None, 0, 1, 0, 3)
+def test_every_node_is_a_ply_after_the_node_before_it() -> None:
+    for node, before in enumerate(BEFORE):
+        assert PLIES[node] == (1 if before is None else PLIES[before] + 1)
+    for line in LINES:
+        assert len(line) == DEPTH
+        assert [BEFORE[node] for node in line] == [None, *line[:-1]]
+    assert {node for line in LINES for node in line} == set(range(NODES))

@@ -98,12 +98,29 @@ def test_the_calls_are_the_true_count(counted: Run, steps: int, rounds: int) -> 
     assert one.evaluations == 1 + 2 * nodes  # each position is predicted and evaluated
 
 
+class NoWorld:
+    """A network that predicts no valid position; counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def predict(
+        self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
+    ) -> list[PredictedState]:
+        self.calls += 1
+        return [PredictedState(None, "no kings")] * len(moves)
+
+
 def test_states_that_are_no_positions_end_a_draft(counted: Run) -> None:
-    """An untrained network predicts nothing that can be evaluated; the calls are still the true count."""
-    (one,) = Reviser(counted).imagine(BOARDS[:1], Decoding(drafts=3, rounds=0))
-    calls = counted.backend.calls  # type: ignore[attr-defined]
-    assert one.steps == calls["look"] + calls["next_states"]
-    assert [ply.state for draft in one.drafts for line in draft.lines for ply in line] == [None] * 3
+    """Nothing is drafted after them, no round goes on, and the calls are still the true count."""
+    world = NoWorld()
+    (one,) = Reviser(counted, Imagined(world)).imagine(BOARDS[:1], Decoding(steps=20, drafts=3, rounds=3))
+    assert len(one.drafts) == 3
+    for draft in one.drafts:
+        assert draft.value is None
+        (line,) = draft.lines
+        assert [(ply.move, ply.problem) for ply in line] == [(draft.move, "no kings")]
+    assert one.steps == counted.backend.calls["look"] + world.calls == 2  # type: ignore[attr-defined]
     (evaluation,) = counted.evaluate(BOARDS[:1])
     assert {ply.value for draft in one.drafts for line in draft.lines for ply in line} == {evaluation.value}
     assert sum(one.probabilities.values()) == pytest.approx(1.0)

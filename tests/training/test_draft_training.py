@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,12 @@ from diffusearch.errors import UserError
 from diffusearch.files import sha256
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.drafts import NODES
+from diffusearch.training import draft_training
 from diffusearch.training.checkpoint import load_tensors, save_tensors
-from diffusearch.training.draft_training import DraftTraining
+from diffusearch.training.draft_training import DraftTraining, open_drafts
 from diffusearch.training.loop import train
-from diffusearch.training.recipe import Recipe, recipe_from_dict, recipe_text
+from diffusearch.training.named_recipes import find_recipe
+from diffusearch.training.recipe import Recipe, load_recipe, recipe_from_dict, recipe_text
 
 DRAFTS, WIDTH, COUNT = 2, 16, 48
 MODEL = {
@@ -47,7 +50,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def drafts(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made-up drafts in which the second move is right where the first hidden number of its squares is positive."""
     folder = tmp_path_factory.mktemp("drafts")
-    draft_records.begin(folder, {"weights": sha256(base / "weights.safetensors")})
+    facts = {"weights": sha256(base / "weights.safetensors"), "drafts": DRAFTS, "depth": 3}
+    draft_records.begin(folder, facts, COUNT)
     rng = np.random.default_rng(0)
     places = Denoiser(recipe_from_dict({"name": "x", "model": MODEL}).model).layout.given_places
     hidden = rng.normal(size=(COUNT, DRAFTS, NODES, places, WIDTH)).astype(np.float16)
@@ -72,6 +76,7 @@ def drafts(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for number, part in enumerate((slice(0, 20), slice(20, COUNT))):
         draft_records.write_shard(folder, number, {name: array[part] for name, array in arrays.items()})
+    draft_records.end(folder, COUNT)
     return folder
 
 
@@ -139,3 +144,82 @@ def test_a_model_without_a_reader_is_refused(recipe: Callable[..., Recipe], tmp_
     one = recipe()
     with pytest.raises(UserError, match=r"set model\.draft_reader = true"):
         train(replace(one, model=replace(one.model, draft_reader=False)), tmp_path / "run")
+
+
+@pytest.mark.parametrize(("name", "value"), [("drafts", 4), ("depth", 2)])
+def test_sources_of_different_drafts_are_refused(
+    recipe: Callable[..., Recipe], drafts: Path, tmp_path: Path, name: str, value: int
+) -> None:
+    other = shutil.copytree(drafts, tmp_path / "other")
+    facts = json.loads((other / draft_records.FACTS).read_text())
+    (other / draft_records.FACTS).write_text(json.dumps(facts | {name: value}))
+    one = recipe()
+    both = replace(one.data, sources=(*one.data.sources, replace(one.data.sources[0], path=str(other))))
+    with pytest.raises(UserError, match=f"other was made with --{name} {value} and .* with --{name} {facts[name]}: "):
+        train(replace(one, data=both), tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("validation", "labels", "data.validation = 'labels' is not read"),
+        ("held_out", ("labels",), r"data.held_out = \['labels'\] is not read"),
+        ("ply", 1, "ply = 1 of .* is not read"),
+        ("games", 9, "games = 9 of .* is not read"),
+        ("bf16", "on", "32 bits, not as bf16 = 'on' says"),
+    ],
+)
+def test_fields_without_an_effect_are_refused(
+    recipe: Callable[..., Recipe], tmp_path: Path, field: str, value: object, words: str
+) -> None:
+    one = recipe()
+    if field == "bf16":
+        one = replace(one, bf16="on")
+    elif field in ("ply", "games"):
+        source = replace(one.data.sources[0], **{field: value})  # type: ignore[arg-type]
+        one = replace(one, data=replace(one.data, sources=(source,)))
+    else:
+        one = replace(one, data=replace(one.data, **{field: value}))  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=words):
+        train(one, tmp_path / "run")
+
+
+def test_the_recipe_of_the_packaged_reader_has_no_such_field(base: Path, drafts: Path) -> None:
+    sources = f"data.sources=[{{path={json.dumps(str(drafts))}}}]"
+    recipe = load_recipe(find_recipe(Path("flagship/reader")), (f"start={json.dumps(str(base))}", sources))
+    records, validation = open_drafts(recipe)
+    assert [len(one) for one in records] == [40]
+    assert validation is not None
+    assert len(validation) == 8
+
+
+def test_the_action_loss_is_the_mean_of_known_moves(
+    recipe: Callable[..., Recipe], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pieces with different numbers of known moves count by these; a position without one is a miss."""
+    training = train(recipe(steps=2), tmp_path / "run")
+    assert isinstance(training, DraftTraining)
+    (own,) = training.mixture.sources
+    arrays = own.take(np.arange(24))
+    arrays["target"][[0, 1, 2, 3, 4, 5, 6, 9]] = -1  # of the first piece one is known, of the second seven
+
+    class Rows:
+        def __len__(self) -> int:
+            return 24
+
+        def take(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+            return {name: array[rows] for name, array in arrays.items()}
+
+    monkeypatch.setattr(draft_training, "_PIECE", 8)
+    with torch.inference_mode():
+        training.net.eval()
+        logits, _ = training.read(arrays)
+        losses = -torch.log_softmax(logits, -1).numpy()
+    known = np.flatnonzero(arrays["target"] >= 0)
+    target = arrays["target"][known]
+    figures = training.validate(Rows(), 24).figures  # type: ignore[arg-type]
+    assert figures["action loss"] == pytest.approx(losses[known, target].mean(), rel=1e-5)
+    assert figures["accuracy"] == pytest.approx((losses[known].argmin(1) == target).sum() / 24)
+    assert figures["first look"] == pytest.approx((target == 0).sum() / 24)
+    arrays["target"][:] = -1
+    assert training.validate(Rows(), 24).figures == {"accuracy": 0.0, "first look": 0.0}  # type: ignore[arg-type]

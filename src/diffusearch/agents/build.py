@@ -13,6 +13,7 @@ from diffusearch.agents.spec import AgentSpec
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
 from diffusearch.inference.backends import BACKENDS
+from diffusearch.tokens import drafts
 
 SEED = Option("seed", integer(0), 0, "of the sampling; the same seed in the same game gives the same move")
 TEMPERATURE = Option("temperature", TEMPERATURES, 0.0, "0 plays the best move, 1 samples from the probabilities")
@@ -97,7 +98,7 @@ _ALL = (
         (
             Option("steps", integer(1, 1000), None, "denoising steps, or network calls with drafts; 1 is one look"),
             Option("drafts", integer(0, 64), None, "first moves that are drafted and read; 0: joint denoising"),
-            Option("depth", integer(1, 3), None, "plies of a draft"),
+            Option("depth", integer(1, drafts.DEPTH), None, "plies of a draft"),
             Option("rounds", integer(0, 64), None, "times that the leading move gets a second reply"),
             Option("order", choice(*ORDERS), None, "which variables are fixed first"),
             Option("carry", choice("predict", "keep", "gumbel"), None, "what becomes of variables that are visible"),

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from diffusearch.errors import UserError
+from diffusearch.tokens.drafts import DEPTH
 
 data_app = typer.Typer(help="Show and check labelled data, make games by self-play.", no_args_is_help=True)
 
@@ -113,9 +114,9 @@ def draft(
     labels: Annotated[Path, typer.Argument(help="Labelled positions that the run was not trained on.")],
     out: Annotated[Path, typer.Option(help="Folder for the drafts; the same command again continues.")],
     drafts: Annotated[int, typer.Option(min=1, max=64, help="First moves that are drafted in each position.")] = 6,
-    depth: Annotated[int, typer.Option(min=1, max=3, help="Plies of a draft.")] = 3,
+    depth: Annotated[int, typer.Option(min=1, max=DEPTH, help="Plies of a draft.")] = DEPTH,
     limit: Annotated[int | None, typer.Option(min=1, help="Positions, drawn at random; all if left out.")] = None,
-    exclude: Annotated[list[Path] | None, typer.Option(help="Labelled set whose games are left out.")] = None,
+    exclude: Annotated[list[Path] | None, typer.Option(help="Labels whose games (file, number) are left out.")] = None,
     dynamics: Annotated[str, typer.Option(help="Who makes the drafted positions: imagined or rules.")] = "imagined",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the order of positions.")] = 0,
 ) -> None:

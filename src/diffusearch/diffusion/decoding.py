@@ -11,6 +11,7 @@ import numpy.typing as npt
 from diffusearch.diffusion.orders import ORDERS, Order
 from diffusearch.errors import UserError
 from diffusearch.ranges import Range, check_ranges
+from diffusearch.tokens.drafts import DEPTH
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating[Any]]
@@ -41,7 +42,7 @@ class Decoding:
     ahead: Annotated[int, Range(low=0)] = 0  # with cache: noised places computed for each that is fixed; 0 = all
     # Drafts (drafts/): the move is denoised with lines in sight that the network drafted. `steps` is the most calls.
     drafts: Annotated[int, Range(low=0, high=64)] = 0  # first moves that are drafted; 0 = none
-    depth: Annotated[int, Range(low=1, high=3)] = 3  # plies of a draft
+    depth: Annotated[int, Range(low=1, high=DEPTH)] = DEPTH  # plies of a draft
     rounds: Annotated[int, Range(low=0, high=64)] = 3  # times that the leading move gets a second reply
 
     def __post_init__(self) -> None:

@@ -23,9 +23,11 @@ from diffusearch.data.scores import action_wins
 from diffusearch.drafts.drafting import Drafter
 from diffusearch.drafts.revising import BATCH, Root, draft_arrays
 from diffusearch.errors import UserError
+from diffusearch.files import locked, remove_leftovers
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.run import Run
 from diffusearch.search.dynamics import Imagined, Rules
+from diffusearch.tokens.drafts import DEPTH
 
 SHARD = 10 * BATCH  # positions
 _HALF = ("root", "hidden")  # stored as float16
@@ -38,7 +40,7 @@ class Recording:
     labels: Path
     out: Path
     drafts: int = 6
-    depth: int = 3
+    depth: int = DEPTH
     limit: int | None = None  # positions; None: all
     seed: int = 0  # of the order of positions
     exclude: tuple[Path, ...] = ()  # labelled sets whose games are left out
@@ -60,19 +62,40 @@ class Recording:
 
 def record(run: Run, wanted: Recording, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
     """Draft the positions that are not drafted yet; returns how many there are in all. Killed, it goes on."""
-    if not (run.predicts_states and run.has_value):
-        raise UserError(f"the run {run.name!r} cannot draft: it needs root_value = true and predicted states (s-asa)")
-    rows = _rows(wanted)
-    draft_records.begin(wanted.out, wanted.facts(run))
-    drafter = Drafter(run, Rules() if wanted.dynamics == "rules" else Imagined(run))
-    for number, start in enumerate(range(0, len(rows), SHARD)):
-        part = rows[start : start + SHARD]
-        if not draft_records.shard_folder(wanted.out, number).exists():
-            pieces = [_arrays(run, drafter, piece, wanted) for piece in _batched(part, BATCH)]
-            whole = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-            draft_records.write_shard(wanted.out, number, whole)
-        progress(start + len(part), len(rows))
+    _check(run, wanted)
+    rows, out = _rows(wanted), wanted.out
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"the folder {out} cannot be made ({error.strerror}): choose another --out") from None
+    with locked(out / ".lock", f"another `diffusearch draft` is writing to {out}: wait for it or use another --out"):
+        draft_records.begin(out, wanted.facts(run), len(rows))
+        remove_leftovers(out)
+        drafter = Drafter(run, Rules() if wanted.dynamics == "rules" else Imagined(run))
+        for number, start in enumerate(range(0, len(rows), SHARD)):
+            part = rows[start : start + SHARD]
+            if not draft_records.shard_folder(out, number).exists():
+                pieces = [_arrays(run, drafter, piece, wanted) for piece in _batched(part, BATCH)]
+                whole = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+                draft_records.write_shard(out, number, whole)
+            progress(start + len(part), len(rows))
+        draft_records.end(out, len(rows))
     return len(rows)
+
+
+def _check(run: Run, wanted: Recording) -> None:
+    """Refuse a run that cannot draft, with all that it lacks."""
+    needed = {
+        "a policy (it is s-v or sa-v)": run.has_policy,
+        "values (model.root_value = true)": run.has_value,
+        "hidden states that do not see the future (model.trunk.attention = 'prefix')": (
+            run.recipe.model.trunk.attention == "prefix"
+        ),
+    }
+    if wanted.dynamics != "rules":
+        needed["predicted states (s-asa by absorbing diffusion; --dynamics rules needs none)"] = run.predicts_states
+    if lacking := [what for what, there in needed.items() if not there]:
+        raise UserError(f"the run {run.name!r} cannot draft: it lacks {' and '.join(lacking)}; give another run")
 
 
 def _rows(wanted: Recording) -> list[dict[str, Any]]:

@@ -6,9 +6,9 @@ import numpy as np
 import onnx
 
 from diffusearch.graphs.builder import BOOL, FLOAT, GraphBuilder, Inputs, Outputs
-from diffusearch.model.config import LEARNING_RATE_MULTIPLIER
+from diffusearch.model.config import ABSENT, LEARNING_RATE_MULTIPLIER, NUMBERS, POOLED, QUERIES
 from diffusearch.model.rows import turned_places
-from diffusearch.tokens.drafts import ABSENT, BEFORE, DEPTH, LINES, NODES, NUMBERS, PLIES, POOLED, QUERIES
+from diffusearch.tokens.drafts import BEFORE, DEPTH, LINES, NODES, PLIES
 from diffusearch.tokens.layout import Layout
 
 _NAME = "draft_reader"

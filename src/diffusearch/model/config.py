@@ -1,4 +1,4 @@
-"""The settings of the network: a recipe's [model] and [model.trunk]. They need no torch."""
+"""The settings of the network: a recipe's [model] and [model.trunk], and its fixed sizes. They need no torch."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ HeadKind = Literal["vocabulary", "typed", "squares"]
 # Adam moves every number by about the same step. A table with few numbers and large effects (a logit of -12 for a move
 # into check) needs larger steps: its numbers are multiplied by this factor where they are used.
 LEARNING_RATE_MULTIPLIER = 30.0
+
+# The draft reader (heads/drafts.py).
+QUERIES, POOLED = 4, 24  # attention queries that pool a position's places, and the width of what each collects
+NUMBERS = 7  # of a drafted position
+ABSENT = 1e4  # log odds of a line that was not drafted: the minimum does not see it
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,3 @@ PLIES = (1, 2, 3, 2, 3)  # the ply of each node
 BEFORE = (None, 0, 1, 0, 3)  # the node in which the move that leads to it is played; None: the root
 LINES = ((0, 1, 2), (0, 3, 4))  # the nodes of each line
 NODES = len(PLIES)
-
-QUERIES, POOLED = 4, 24  # attention queries that pool a position's places, and the width of what each collects
-NUMBERS = 7  # of a node
-ABSENT = 1e4  # log odds of a line that was not drafted: the minimum does not see it

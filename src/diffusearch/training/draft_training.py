@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from diffusearch.data.draft_records import NO_MOVE, DraftRecords
+from diffusearch.data.draft_records import NO_MOVE, DraftRecords, DraftSplit
 from diffusearch.diffusion.loss import Losses, win_shares
 from diffusearch.errors import UserError
 from diffusearch.model.heads.drafts import Drafts, Reading
@@ -33,21 +33,54 @@ _HIDDEN = 0.5  # share of second lines, and of records with fewer drafts, that a
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def open_drafts(recipe: Recipe) -> tuple[list[DraftRecords], DraftRecords | None]:
+def open_drafts(recipe: Recipe) -> tuple[list[DraftSplit], DraftSplit | None]:
     """The draft records of a recipe, all made by the run that it starts from, and those of the first for validation."""
     from diffusearch.files import sha256
 
     if not recipe.model.draft_reader or not recipe.start:
         raise UserError("drafts train a draft reader: set model.draft_reader = true and start = the run that drafted")
-    records = [DraftRecords(Path(source.path), train=True) for source in recipe.data.sources]
+    _refuse_unread(recipe)
+    records = [DraftRecords(Path(source.path)) for source in recipe.data.sources]
     weights = sha256(Path(recipe.start) / "weights.safetensors")
     for one in records:
         if one.facts["weights"] != weights:
             raise UserError(f"{one.folder} was drafted by other weights than those of {recipe.start}: draft again")
-        if not len(one):
+        if not len(one.train):
             raise UserError(f"{one.folder} holds no position to train on: draft more")
-    validation = DraftRecords(records[0].folder, train=False)
-    return records, validation if len(validation) else None
+        for name in ("drafts", "depth"):
+            ours, first = one.facts[name], records[0].facts[name]
+            if ours != first:
+                words = f"{one.folder} was made with --{name} {ours} and {records[0].folder} with --{name} {first}"
+                raise UserError(f"{words}: draft one of them again with the same, or leave it out of data.sources")
+    validation = records[0].validation
+    return [one.train for one in records], validation if len(validation) else None
+
+
+def _refuse_unread(recipe: Recipe) -> None:
+    """Refuse fields that would have no effect on training with drafts."""
+    data = recipe.data
+    if data.validation:
+        raise UserError(
+            f"data.validation = {data.validation!r} is not read, drafts are validated on the validation split of the "
+            "first source: leave it out"
+        )
+    if data.held_out:
+        raise UserError(
+            f"data.held_out = {list(data.held_out)} is not read, drafts are made already: leave it out, and leave "
+            "games out with `diffusearch draft --exclude`"
+        )
+    for source in data.sources:
+        if source.ply:
+            raise UserError(
+                f"ply = {source.ply} of {source.path} is not read, a draft begins at its position: leave it out"
+            )
+        if source.games:
+            raise UserError(
+                f"games = {source.games} of {source.path} is not read, drafts are single positions: leave it out, and "
+                "make fewer with `diffusearch draft --limit`"
+            )
+    if recipe.bf16 == "on":
+        raise UserError("the draft reader is computed in 32 bits, not as bf16 = 'on' says: set 'auto' or 'off'")
 
 
 class DraftTraining(Training):
@@ -114,17 +147,21 @@ class DraftTraining(Training):
         return torch.where(priors > NO_MOVE / 2, found.scale * (priors + scores), NO_MOVE), found
 
     @torch.inference_mode()
-    def validate(self, records: DraftRecords, limit: int) -> Validation:
+    def validate(self, records: DraftSplit, limit: int) -> Validation:
         """Accuracy of the move by the first look, and after all drafts were read."""
-        sums = {"accuracy": 0.0, "first look": 0.0, "action loss": 0.0}
+        hits = first = loss = 0.0
+        known = 0  # positions with the oracle's move among the likeliest; in the others every move is wrong
         count = min(limit, len(records))
         with weights_to_use(self):
             for start in range(0, count, _PIECE):
                 arrays = records.take(np.arange(start, min(start + _PIECE, count)))
                 _, losses = self.loss(arrays)
-                target = arrays["target"]
-                sums["accuracy"] += losses.action_hits * float((target >= 0).sum())
-                sums["first look"] += float((target == 0).sum())
-                sums["action loss"] += losses.by_type["action"] * len(target)
-        figures = {name: total / count for name, total in sums.items()}
+                here = int((arrays["target"] >= 0).sum())
+                known += here
+                hits += losses.action_hits * here
+                first += float((arrays["target"] == 0).sum())
+                loss += losses.by_type["action"] * here
+        figures = {"accuracy": hits / count, "first look": first / count}
+        if known:
+            figures["action loss"] = loss / known
         return Validation(figures["accuracy"], figures)

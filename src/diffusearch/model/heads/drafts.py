@@ -24,9 +24,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from diffusearch.model.config import LEARNING_RATE_MULTIPLIER
+from diffusearch.model.config import ABSENT, LEARNING_RATE_MULTIPLIER, NUMBERS, POOLED, QUERIES
 from diffusearch.model.rows import turned_places
-from diffusearch.tokens.drafts import ABSENT, BEFORE, DEPTH, LINES, NODES, NUMBERS, PLIES, POOLED, QUERIES
+from diffusearch.tokens.drafts import BEFORE, DEPTH, LINES, NODES, PLIES
 from diffusearch.tokens.layout import Layout
 
 
