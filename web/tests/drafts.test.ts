@@ -76,6 +76,14 @@ describe("revising", () => {
     expect(mock.calls.revise).toBe(1 + (found!.steps - 7) / 4); // at the first lines, and after each round
   });
 
+  it("is one look where the steps do not reach a ply of drafts", async () => {
+    const [one, two] = [new Mock(), new Mock()];
+    const [look] = await imagining(new Run(one), SETTINGS.imagining, 100, 1).decide([protectedPawn]);
+    const [found] = await imagining(new Run(two), SETTINGS.imagining, 100, 2).decide([protectedPawn]);
+    expect({ ...found, seconds: 0 }).toEqual({ ...look, seconds: 0 });
+    expect(two.calls).toEqual(one.calls);
+  });
+
   it("gives the same for boards alone and in a batch", async () => {
     const boards = [played("e2e4 e7e5"), protectedPawn, played("g1f3 d7d5 c2c4")];
     const legal = boards.map((board) => board.legal);

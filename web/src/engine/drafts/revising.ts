@@ -19,7 +19,7 @@ export interface Effort {
   rounds: number;
 }
 
-/** The decoding's drafts as far as its steps reach; null where they do not reach the first ply. */
+/** The decoding's drafts as far as its steps reach; null, one look, where they do not reach the first ply. */
 export function effortOf({ steps, drafts, ...most }: Decoding): Effort | null {
   const depth = Math.min(most.depth, Math.floor((steps - 1) / A_PLY));
   if (depth < 1 || drafts < 1) return null;
