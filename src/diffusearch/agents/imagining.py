@@ -159,6 +159,12 @@ class ImaginingAgent(Agent):
         )
 
 
+def keep_film(agent: Agent) -> None:
+    """Let an agent that denoises jointly record its steps; drafts and all other agents have none."""
+    if isinstance(agent, ImaginingAgent):
+        agent.film = not agent.decoding.drafts
+
+
 def _drafted(one: Imagination) -> LookAhead | None:
     """The drafted moves as candidates, likeliest first; None where nothing was drafted."""
     if not one.drafts:

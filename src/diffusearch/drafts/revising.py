@@ -109,7 +109,10 @@ class Reviser:
         *,
         film: bool = False,
     ) -> list[Imagination]:
-        """The move of each position after its drafts were read, with the drafts and the line that the move leads."""
+        """The move of each position after its drafts were read, with the drafts and the line that the move leads.
+
+        Only what is denoised without drafts has a `film`.
+        """
         decoding = decoding or self.run.recipe.decoding
         effort = Effort.of(decoding, self.drafter.predicts)
         if not effort.drafts:
