@@ -196,7 +196,7 @@ class Scripted:
     def read_drafts(self, drafts: DraftArrays) -> DraftReading:
         second = drafts.exists[:, :, 3]
         scores = np.broadcast_to(self.scores, second.shape) - self.refuted * second
-        return DraftReading(scores, np.full(len(second), -1e4), 1.0, np.full(second.shape, 0.5))
+        return DraftReading(scores, 1.0, np.full(second.shape, 0.5))
 
 
 @pytest.mark.parametrize(("refuted", "rounds", "rank"), [((0, 0, 0), 1, 1), ((0, 100, 0), 2, 2), ((0, 100, 100), 3, 0)])

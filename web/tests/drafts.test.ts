@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { imagining } from "../src/engine/agents/imagining";
 import { Drafter } from "../src/engine/drafts/drafting";
 import { effortOf, revise } from "../src/engine/drafts/revising";
+import type { DraftReading, RootDrafts } from "../src/engine/network/types";
 import { Run } from "../src/engine/run";
 import { positionOf } from "../src/engine/rules/fen";
 import { SETTINGS } from "../src/engine/settings";
@@ -93,6 +94,20 @@ describe("revising", () => {
       expect(together[at]!.shares).toEqual(alone!.shares);
       expect(together[at]!.drafts).toEqual(alone!.drafts);
     }
+  });
+
+  it("plays a drafted move where all moves are alike", async () => {
+    class Even extends Mock {
+      override async evaluate(states: Uint8Array[]) {
+        return (await super.evaluate(states)).map((look) => ({ ...look, moves: look.moves.map(() => 0) }));
+      }
+      override async revise(roots: RootDrafts[]): Promise<DraftReading[]> {
+        return roots.map(({ drafts }) => ({ scores: drafts.map(() => 0), scale: 1, wins: drafts.map(() => 0.5) }));
+      }
+    }
+    const board = played("");
+    const [found] = await revise(new Run(new Even()), [board], [board.legal], { ...whole, rounds: 0 });
+    expect(found!.drafts[0]).toMatchObject({ move: found!.move, line: found!.line });
   });
 
   it("plays only allowed moves", async () => {
