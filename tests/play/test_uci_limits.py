@@ -139,7 +139,7 @@ def test_only_where_time_was_short_a_look_makes_batches_worth_another_try(
     talk.send("isready")
     talk.until("readyok")
     relaxed: list[int] = []
-    monkeypatch.setattr(talk.engine._speed, "relax_batches", lambda: relaxed.append(1))
+    monkeypatch.setattr(talk.engine._deciding.known.speed, "relax_batches", lambda: relaxed.append(1))
     glances = len(wide.asked)
     talk.send("position fen 7k/8/8/8/8/8/1r6/K6r w - - 0 1", "go movetime 60000")  # Kxb2 is all there is
     talk.until("bestmove a1b2")
