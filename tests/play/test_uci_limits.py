@@ -13,10 +13,9 @@ from uci_talk import GatedAgent, Talk
 from diffusearch.agents.base import Candidate, Decision, Limits, LookAhead
 from diffusearch.agents.build import agent
 from diffusearch.agents.searching import SearchAgent
-from diffusearch.inference.evaluation import Evaluation
+from diffusearch.inference.evaluation import Allowed, Evaluation
 from diffusearch.play.scoring import filled, scored
 from diffusearch.search.dynamics import Rules
-from diffusearch.search.evaluator import Allowed
 from diffusearch.search.handmade import Handmade
 from diffusearch.search.minimax.planner import Minimax
 from diffusearch.tokens.values import centipawns
