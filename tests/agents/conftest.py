@@ -71,6 +71,9 @@ class Dreamer:
     def asked_layout(self, decoding: Decoding, horizon: int | None = None) -> Layout:
         return layout("s-asa", horizon or 4, "compact", 8)
 
+    def work(self, decoding: Decoding) -> int:
+        return decoding.steps * decoding.imaginations
+
     def imagine(
         self,
         boards: Sequence[chess.Board],

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from diffusearch.agents import runs
 from diffusearch.agents.base import Agent
-from diffusearch.agents.build import KINDS, agent
+from diffusearch.agents.build import KINDS, agent, may_film
 from diffusearch.agents.engine import EngineAgent
-from diffusearch.agents.imagining import ImaginingAgent
+from diffusearch.agents.imagining import ImaginingAgent, keep_film
 from diffusearch.agents.make import OWNERS
 from diffusearch.agents.searching import SearchAgent
+from diffusearch.agents.spec import AgentSpec
 from diffusearch.diffusion.decoding import JOINT, Decoding
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.drafts.revising import Reviser
@@ -108,7 +109,7 @@ def test_drafts_make_a_reviser_and_joint_denoising_does_without(monkeypatch: pyt
     decoding = made.decoding
     assert (decoding.drafts, decoding.depth, decoding.rounds, decoding.steps) == (4, 2, 1, 9)
     monkeypatch.setattr(EveryNet, "recipe", SimpleNamespace(decoding=Decoding(drafts=6)))
-    for text, drafts in (("diffusearch", 6), ("diffusearch?steps=1", 6), ("diffusearch?film=on", 6)):
+    for text, drafts in (("diffusearch", 6), ("diffusearch?steps=1", 6)):
         made = agent(text)
         assert isinstance(made.net, Reviser)
         assert made.decoding.drafts == drafts
@@ -123,6 +124,19 @@ def test_drafts_make_a_reviser_and_joint_denoising_does_without(monkeypatch: pyt
         assert made.decoding.drafts == 0
     with pytest.raises(UserError, match=r"drafts and carry, .*, do not go together: keep one"):
         agent("diffusearch?drafts=3&carry=keep")
+
+
+def test_drafts_have_no_film(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EveryNet, "recipe", SimpleNamespace(decoding=Decoding(drafts=6)))
+    for text in ("diffusearch?film=on", "diffusearch:RUN?drafts=2&film=on"):
+        with pytest.raises(UserError, match="a film has the steps of joint denoising: add order=confidence"):
+            agent(text)
+    for text, films in (("diffusearch?order=plies", True), ("diffusearch", False), ("s-a", False)):
+        made: Any = agent(text)
+        keep_film(made)
+        assert getattr(made, "film", False) == films
+    assert may_film(AgentSpec.parse("diffusearch"))
+    assert not any(may_film(AgentSpec.parse(text)) for text in ("diffusearch?film=off", "s-a", "nobody"))
 
 
 def test_a_run_without_a_reader_is_refused_with_drafts(monkeypatch: pytest.MonkeyPatch) -> None:

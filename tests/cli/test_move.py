@@ -63,6 +63,8 @@ def test_the_default_is_a_search_without_a_film(tiny_run: Path) -> None:
     assert found["evaluations"] > found["steps"] >= 2
     said = refused("move", "startpos", "--weights", str(tiny_run), "--film", "--json")
     assert "--film is no option of agent 'search'" in said
+    said = refused("move", "startpos", "--agent", "diffusearch", "--film", "--json")
+    assert "drafts, and a film has the steps of joint denoising: add order=confidence" in said
 
 
 @pytest.mark.parametrize("planner", ["minimax", "mcts", "rollout"])

@@ -11,12 +11,15 @@ import chess
 import numpy as np
 import pytest
 
+from diffusearch.agents.base import Limits
+from diffusearch.agents.imagining import ImaginingAgent
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.drafts.revising import Effort, Reviser
 from diffusearch.errors import UserError
 from diffusearch.inference.backend import DraftArrays, DraftReading
 from diffusearch.inference.evaluation import Evaluation, PredictedState
 from diffusearch.inference.run import Run
+from diffusearch.play.scoring import scored
 from diffusearch.search.dynamics import Imagined, Rules
 
 RULE = Decoding(drafts=3, rounds=0)
@@ -98,6 +101,27 @@ def test_the_calls_are_the_true_count(counted: Run, steps: int, rounds: int) -> 
     assert one.evaluations == 1 + 2 * nodes  # each position is predicted and evaluated
 
 
+@pytest.mark.parametrize("predicts", [True, False])
+def test_work_is_the_most_that_a_decision_evaluates(reading_run: Run, predicts: bool) -> None:
+    dynamics = Imagined(TrueWorld()) if predicts else Rules()
+    agent = ImaginingAgent(Reviser(reading_run, dynamics), Decoding(drafts=6))
+    for steps in range(1, 21):
+        for board in BOARDS:
+            assert agent.play(board, Limits(steps=steps)).nodes <= agent.work(steps)
+    for steps in (1, 4, 7):  # no round, which may end early: the start has six moves with lines of three plies
+        assert agent.play(BOARDS[0], Limits(steps=steps)).nodes == agent.work(steps)
+
+
+def test_every_line_has_the_value_of_its_move(reading_run: Run) -> None:
+    agent = ImaginingAgent(Reviser(reading_run, Rules()), Decoding(drafts=3))
+    lines = agent.analyse(BOARDS[0], lines=3)
+    assert len({one.move for one in lines}) == 3
+    for one in lines:
+        assert one.look_ahead is not None
+        assert one.value == next(move.score for move in one.look_ahead.candidates if move.move == one.move)
+    assert scored(agent, BOARDS[0], lines) == (lines, 0)  # nothing is left to be asked
+
+
 class NoWorld:
     """A network that predicts no valid position; counts its calls."""
 
@@ -132,6 +156,15 @@ def test_one_step_is_the_look_of_the_run(counted: Run, reading_run: Run) -> None
     assert [one.move for one in found] == [one.move for one in reading_run.imagine(BOARDS, Decoding(steps=1))]
     assert counted.backend.calls["read_drafts"] == 0  # type: ignore[attr-defined]
     assert all(not one.drafts for one in found)
+
+
+def test_too_few_steps_for_a_ply_of_drafts_are_one_look(reading_run: Run) -> None:
+    reviser = Reviser(reading_run)
+    one, two = (reviser.imagine(BOARDS, Decoding(steps=steps, drafts=4)) for steps in (1, 2))
+    assert one == two
+    assert {found.steps for found in two} == {1}
+    assert reviser.asked_layout(Decoding(steps=2, drafts=4)).horizon == 1
+    assert {found.steps for found in reviser.imagine(BOARDS, Decoding(steps=2))} == {2}  # jointly, as is asked for
 
 
 def test_a_fresh_reader_plays_by_the_rule(reading_run: Run) -> None:
@@ -193,7 +226,7 @@ class Scripted:
     def read_drafts(self, drafts: DraftArrays) -> DraftReading:
         second = drafts.exists[:, :, 3]
         scores = np.broadcast_to(self.scores, second.shape) - self.refuted * second
-        return DraftReading(scores, np.full(len(second), -1e4), 1.0, np.full(second.shape, 0.5))
+        return DraftReading(scores, 1.0, np.full(second.shape, 0.5))
 
 
 @pytest.mark.parametrize(("refuted", "rounds", "rank"), [((0, 0, 0), 1, 1), ((0, 100, 0), 2, 2), ((0, 100, 100), 3, 0)])

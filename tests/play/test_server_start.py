@@ -8,14 +8,16 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import chess
 import pytest
 
 from diffusearch.agents.build import KINDS
+from diffusearch.agents.build import agent as build
 from diffusearch.agents.options import read
 from diffusearch.agents.spec import AgentSpec
 from diffusearch.errors import UserError
 from diffusearch.play import server
-from diffusearch.play.opponents import PACKAGED, Opponent, opponents
+from diffusearch.play.opponents import PACKAGED, Level, Opponent, Opponents, opponents
 
 pytestmark = pytest.mark.slow
 
@@ -52,8 +54,13 @@ def test_every_level_is_a_text_that_agents_understand(opponent: Opponent) -> Non
 
 def test_own_agents_come_first_and_are_filmed() -> None:
     first, second, *rest = opponents(["diffusearch:runs/mine?steps=5", "stockfish:nodes=5"])
-    assert first.levels[0].text == "diffusearch:runs/mine?steps=5&film=on"
-    assert second.levels[0].text == "stockfish?nodes=5"
+    assert first.levels == (Level("as given", "diffusearch:runs/mine?steps=5", filmed=True),)
+    assert second.levels == (Level("as given", "stockfish?nodes=5"),)
     assert tuple(rest) == PACKAGED
-    (plain, *_) = opponents(["diffusearch"])
-    assert plain.levels[0].text == "diffusearch?film=on"
+    offered = opponents(["diffusearch", "diffusearch?order=margin&steps=2"])
+    served = Opponents(offered, build)
+    drafting, joint = (served.decide(one.id, chess.Board(), None).imagination for one in offered[:2])
+    assert drafting is not None
+    assert joint is not None
+    assert (len(drafting.drafts), len(drafting.film)) == (6, 0)
+    assert (len(joint.drafts), len(joint.film)) == (0, 3)

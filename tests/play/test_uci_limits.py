@@ -11,6 +11,7 @@ import pytest
 from uci_talk import GatedAgent, Talk
 
 from diffusearch.agents.base import Candidate, Decision, Limits, LookAhead
+from diffusearch.agents.build import agent
 from diffusearch.agents.searching import SearchAgent
 from diffusearch.inference.evaluation import Allowed, Evaluation
 from diffusearch.play.scoring import filled, scored
@@ -108,6 +109,25 @@ def test_nodes_are_evaluations_and_may_be_many_a_step() -> None:
         assert wide.asked[-1].steps == steps
     assert [limits.steps for limits in wide.asked[:6]] == [1, 1, 1, None, 3, 20]  # how fast it is, also in batches
     assert talk.engine.close()
+
+
+def test_drafts_never_take_more_nodes_than_allowed() -> None:
+    talk = Talk(agent("diffusearch"))
+    try:
+        told = []
+        for count, nodes in enumerate((1, 12, 20, 37, 38, 62), start=1):
+            talk.send(f"go nodes {nodes}")
+            talk.until("bestmove", count)
+            told.append(int(talk.starting("info depth")[-1].split(" nodes ")[1].split()[0]))
+            assert told[-1] <= nodes
+        assert told[-1] > 38 > told[2] > 12  # more nodes are more drafts
+        talk.send("setoption name MultiPV value 2", "go nodes 30")
+        talk.until("bestmove", 7)
+        lines = talk.starting("info depth")[-2:]
+        assert all(" score cp " in line for line in lines)
+        assert int(lines[-1].split(" nodes ")[1].split()[0]) <= 30
+    finally:
+        assert talk.engine.close()
 
 
 def test_only_where_time_was_short_a_look_makes_batches_worth_another_try(

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { imagining } from "../src/engine/agents/imagining";
 import { Drafter, type Draft } from "../src/engine/drafts/drafting";
 import { effortOf, revise } from "../src/engine/drafts/revising";
+import type { DraftReading, RootDrafts } from "../src/engine/network/types";
 import { Run } from "../src/engine/run";
 import { positionOf } from "../src/engine/rules/fen";
 import { SETTINGS } from "../src/engine/settings";
@@ -104,6 +105,14 @@ describe("revising", () => {
     expect(mock.calls.revise).toBe(1 + (found!.steps - 7) / 4); // at the first lines, and after each round
   });
 
+  it("is one look where the steps do not reach a ply of drafts", async () => {
+    const [one, two] = [new Mock(), new Mock()];
+    const [look] = await imagining(new Run(one), SETTINGS.imagining, 100, 1).decide([protectedPawn]);
+    const [found] = await imagining(new Run(two), SETTINGS.imagining, 100, 2).decide([protectedPawn]);
+    expect({ ...found, seconds: 0 }).toEqual({ ...look, seconds: 0 });
+    expect(two.calls).toEqual(one.calls);
+  });
+
   it("gives the same for boards alone and in a batch", async () => {
     const boards = [played("e2e4 e7e5"), protectedPawn, played("g1f3 d7d5 c2c4")];
     const legal = boards.map((board) => board.legal);
@@ -113,6 +122,20 @@ describe("revising", () => {
       expect(together[at]!.shares).toEqual(alone!.shares);
       expect(together[at]!.drafts).toEqual(alone!.drafts);
     }
+  });
+
+  it("plays a drafted move where all moves are alike", async () => {
+    class Even extends Mock {
+      override async evaluate(states: Uint8Array[]) {
+        return (await super.evaluate(states)).map((look) => ({ ...look, moves: look.moves.map(() => 0) }));
+      }
+      override async revise(roots: RootDrafts[]): Promise<DraftReading[]> {
+        return roots.map(({ drafts }) => ({ scores: drafts.map(() => 0), scale: 1, wins: drafts.map(() => 0.5) }));
+      }
+    }
+    const board = played("");
+    const [found] = await revise(new Run(new Even()), [board], [board.legal], { ...whole, rounds: 0 });
+    expect(found!.drafts[0]).toMatchObject({ move: found!.move, line: found!.line });
   });
 
   it("plays only allowed moves", async () => {

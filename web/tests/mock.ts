@@ -81,7 +81,7 @@ export class Mock implements Network {
         const means = lines.filter(({ length }, at) => length > at).map((odds) => mean(odds));
         return Math.min(...means);
       });
-      return { scores: worths.map((worth) => 4 * worth), rest: 4 * Math.max(...worths), scale: 1, wins: worths.map(probability) };
+      return { scores: worths.map((worth) => 4 * worth), scale: 1, wins: worths.map(probability) };
     });
   }
 }

@@ -100,7 +100,7 @@ class Agent(ABC):
         return 1
 
     def work(self, steps: int) -> int:
-        """How many evaluations a decision with `steps` network calls needs."""
+        """Evaluations of one position, at most, that a decision with `steps` network calls takes."""
         return steps
 
     def further(self, limits: Limits) -> int:

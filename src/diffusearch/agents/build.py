@@ -67,6 +67,12 @@ def example(kind: AgentKind) -> str:
     return f"'{kind.word}?{first.name}={first.default if first.default is not None else '...'}'"
 
 
+def may_film(spec: AgentSpec) -> bool:
+    """Whether the agent has the option `film`, and its text leaves that open."""
+    known = KINDS[spec.word].options if spec.word in KINDS else ()
+    return "film" not in spec.options and any(option.name == "film" for option in known)
+
+
 NODES = Option("nodes", integer(1), None, "nodes a move (10000 if no limit is given)")
 DEPTH = Option("depth", integer(1, 245), None, "depth in plies")
 MOVETIME = Option("movetime", integer(1), None, "milliseconds a move")
@@ -108,7 +114,7 @@ _ALL = (
             Option("temperature", TEMPERATURES, None, "0 takes the likeliest tokens, 1 samples them"),
             Option("legal", SWITCH, None, "only legal moves at the root"),
             Option("stop", real(0.0, 1.0), None, "stop when all noised variables are at least this likely"),
-            Option("film", SWITCH, False, "record every denoising step"),
+            Option("film", SWITCH, False, "record every step of joint denoising"),
             Option("cache", SWITCH, None, "compute only what is noised or newly fixed (torch): faster, not exact"),
             Option("ahead", integer(1, 1000), None, "with cache: noised places computed for each that is fixed (all)"),
             INT8,

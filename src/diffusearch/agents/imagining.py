@@ -36,6 +36,10 @@ class Imaginer(Protocol):
         """What is denoised: its horizon is how far the agent looks ahead."""
         ...
 
+    def work(self, decoding: Decoding) -> int:
+        """Evaluations of one position, at most, that a decision takes."""
+        ...
+
     def imagine(
         self,
         boards: Sequence[chess.Board],
@@ -105,12 +109,15 @@ class ImaginingAgent(Agent):
         others = sorted((move for move in own if move != played), key=lambda move: -shares[move])[: lines - 1]
         rest = self._imagine([board] * len(others), [[move] for move in others], limits) if others else []
         seconds = time.perf_counter() - start
-        # The value is the position's: it goes with the move that is played, not with the others.
-        decisions = [self._decision(board, first, shares, seconds)]
-        return decisions + [replace(self._decision(board, one, shares, seconds), value=None) for one in rest]
+        decisions = [self._decision(board, one, shares, seconds) for one in (first, *rest)]
+        # Without drafts the value is the position's: it goes with the move that is played, not with the others.
+        return decisions[:1] + [
+            decision if one.drafts else replace(decision, value=None)
+            for one, decision in zip(rest, decisions[1:], strict=True)
+        ]
 
     def work(self, steps: int) -> int:
-        return steps * self.decoding.imaginations
+        return self.net.work(replace(self.decoding, steps=steps))
 
     def _imagine(self, boards: Sequence[chess.Board], legal: Allowed | None, limits: Limits) -> list[Imagination]:
         decoding = self.decoding if limits.steps is None else replace(self.decoding, steps=limits.steps)
@@ -150,6 +157,12 @@ class ImaginingAgent(Agent):
             imagination=one,
             look_ahead=_drafted(one),
         )
+
+
+def keep_film(agent: Agent) -> None:
+    """Let an agent that denoises jointly record its steps; drafts and all other agents have none."""
+    if isinstance(agent, ImaginingAgent):
+        agent.film = not agent.decoding.drafts
 
 
 def _drafted(one: Imagination) -> LookAhead | None:

@@ -85,6 +85,11 @@ def diffusearch(spec: AgentSpec, options: dict[str, Any]) -> Agent:
     net = net.quantised() if options["int8"] else net
     given = {field: options[name] for name, field in DECODING.items() if options[name] is not None}
     decoding = net.recipe.decoding.changed(options["horizon"], **given)
+    if options["film"] and decoding.drafts:
+        raise UserError(
+            f"agent '{spec}' drafts, and a film has the steps of joint denoising: add order=confidence, which denoises "
+            "jointly, or leave film out"
+        )
     return _imagining(net, decoding, options, horizon=options["horizon"], film=options["film"])
 
 

@@ -63,7 +63,7 @@ def move(
     imaginations: Imaginations = None,
     temperature: Temperature = None,
     seed: Seed = None,
-    film: Annotated[bool, typer.Option("--film", help="With --json: every denoising step as well.")] = False,
+    film: Annotated[bool, typer.Option("--film", help="With --json: every step of joint denoising as well.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Decide one position: the move, and the line after it."""
@@ -94,16 +94,15 @@ def demo(
     """A puzzle in the terminal: the predicted boards, the move, and the drafts or the denoising steps behind it."""
     from rich.console import Console
 
-    from diffusearch.agents.build import KINDS
     from diffusearch.agents.build import agent as build
+    from diffusearch.agents.build import may_film
+    from diffusearch.agents.imagining import keep_film
     from diffusearch.play.demo import FIRST, show
 
     spec = spec_of(agent, weights, steps=steps)
-    name, kind = str(spec), KINDS.get(spec.word)
-    if kind and any(option.name == "film" for option in kind.options):
-        spec = spec.with_options(film="on")
     with build(spec) as decider:
-        decider.name = name  # without the film: the demo adds it, the user did not ask for it
+        if may_film(spec):
+            keep_film(decider)
         show(decider, FIRST if puzzle is None else puzzle, Console(soft_wrap=True))
 
 

@@ -41,7 +41,7 @@ class Effort:
 
     @classmethod
     def of(cls, decoding: Decoding, predicts: bool = True) -> Effort:
-        """The decoding's drafts as far as its steps reach; no drafts where they do not reach the first ply."""
+        """The decoding's drafts as far as its steps reach; none, one look, where they do not reach the first ply."""
         a_ply = 2 if predicts else 1
         depth = min(decoding.depth, (decoding.steps - 1) // a_ply)
         if depth < 1 or decoding.drafts < 1:
@@ -87,8 +87,16 @@ class Reviser:
         """What is looked at: as many plies as are drafted."""
         effort = Effort.of(decoding, self.drafter.predicts)
         if not effort.drafts:
-            return self.run.asked_layout(decoding, horizon)
+            return self.run.asked_layout(_without_drafts(decoding), horizon)
         return self.run.layout.truncated(min(effort.depth, self.run.horizon))
+
+    def work(self, decoding: Decoding) -> int:
+        """Evaluations of one position, at most: those of the root and of all drafted nodes, which may be predicted."""
+        effort = Effort.of(decoding, self.drafter.predicts)
+        if not effort.drafts:
+            return self.run.work(_without_drafts(decoding))
+        nodes = effort.drafts * effort.depth + effort.rounds * (effort.depth - 1)
+        return 1 + (2 if self.drafter.predicts else 1) * nodes
 
     def imagine(
         self,
@@ -100,12 +108,14 @@ class Reviser:
         *,
         film: bool = False,
     ) -> list[Imagination]:
-        """The move of each position after its drafts were read, with the drafts and the line that the move leads."""
+        """The move of each position after its drafts were read, with the drafts and the line that the move leads.
+
+        Only what is denoised without drafts has a `film`.
+        """
         decoding = decoding or self.run.recipe.decoding
         effort = Effort.of(decoding, self.drafter.predicts)
         if not effort.drafts:
-            without = replace(decoding, drafts=0)
-            return self.run.imagine(boards, without, generator, legal, horizon, film=film)
+            return self.run.imagine(boards, _without_drafts(decoding), generator, legal, horizon, film=film)
         out: list[Imagination] = []
         for start in range(0, len(boards), BATCH):
             part = boards[start : start + BATCH]
@@ -140,6 +150,11 @@ class Reviser:
         for row, root in enumerate(roots):
             root.revised = _revised(root, found, row)
             root.wins = found.wins[row, : len(root.drafts)].tolist()
+
+
+def _without_drafts(decoding: Decoding) -> Decoding:
+    """What a decoding becomes where nothing is drafted: one look where its steps do not reach the first ply."""
+    return replace(decoding, drafts=0, steps=1) if decoding.drafts else decoding
 
 
 def imaginer(run: Run, decoding: Decoding) -> Run | Reviser:

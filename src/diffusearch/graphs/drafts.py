@@ -22,7 +22,10 @@ class DraftsGraph:
         self.exists = "exists"
 
     def model(self) -> onnx.ModelProto:
-        """Drafts as in inference/backend.py -> scores of drafted moves, of the rest, the scale, win probabilities."""
+        """Drafts as in inference/backend.py -> scores of drafted moves, the scale, win probabilities.
+
+        Nothing reads the output `rest`, the score of all other moves: it stays because the packaged graphs have it.
+        """
         g, places, nodes = self.g, self.layout.given_places, ["roots", "drafts", NODES]
         inputs: Inputs = {
             "root": (FLOAT, ["roots", places, self.width]),

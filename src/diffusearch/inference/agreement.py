@@ -126,7 +126,6 @@ def _outputs(run: Run, graphs: OnnxBackend, boards: list[chess.Board], seed: int
         drafts = _random_drafts(ours.context, seed)
         read, also_read = run.backend.read_drafts(drafts), graphs.read_drafts(drafts)
         yield read.scale * read.scores, also_read.scale * also_read.scores
-        yield read.scale * read.rest[:, None], also_read.scale * also_read.rest[:, None]
         yield read.wins, also_read.wins
     if run.paradigm not in JUDGES:
         for horizon in range(min(run.recipe.trained_horizons), run.horizon + 1):

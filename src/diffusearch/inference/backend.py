@@ -49,7 +49,6 @@ class DraftReading(NamedTuple):
     """What the network reads from drafts: move k has softmax(scale x (log prior + score))_k among them."""
 
     scores: Floats  # [n, K] of drafted moves
-    rest: Floats  # [n] of all other moves, in the softmax over all moves that training uses
     scale: float
     wins: Floats  # [n, K] win probability of the root's mover after drafted moves
 

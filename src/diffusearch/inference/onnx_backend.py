@@ -112,7 +112,7 @@ class OnnxBackend:
 
     def read_drafts(self, drafts: DraftArrays) -> DraftReading:
         found = self._call("revise", drafts._asdict())
-        return DraftReading(found["scores"], found["rest"], float(found["scale"]), found["wins"])
+        return DraftReading(found["scores"], float(found["scale"]), found["wins"])
 
     def sample(
         self,

@@ -265,6 +265,10 @@ class Run:
             out += read_sample(sample, roots, layout)
         return out
 
+    def work(self, decoding: Decoding) -> int:
+        """Evaluations of one position, at most, that an imagination takes."""
+        return decoding.steps * decoding.imaginations
+
     def asked_layout(self, decoding: Decoding, horizon: int | None = None) -> Layout:
         """The requested horizon; by default the whole one, or the shortest trained one when steps = 1.
 

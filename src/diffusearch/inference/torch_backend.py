@@ -115,7 +115,7 @@ class TorchBackend:
         device = reader.rule.device
         found = reader(Drafts(*(torch.from_numpy(array).to(device) for array in drafts)))
         wins = reader.win_logits(found.worth).sigmoid()
-        return DraftReading(_array(found.scores), _array(found.rest), float(found.scale), _array(wins))
+        return DraftReading(_array(found.scores), float(found.scale), _array(wins))
 
     def sample(
         self,

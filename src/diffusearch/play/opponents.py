@@ -16,6 +16,7 @@ from typing import Literal
 import chess
 
 from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.agents.imagining import keep_film
 from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.errors import UserError
 from diffusearch.play.rating_scale import Measured, ratings
@@ -32,6 +33,7 @@ class Level:
     text: str  # the agent's text, see `diffusearch.agents.build`
     limits: Limits = field(default_factory=Limits)
     rated_as: str | None = None  # the text whose measured rating it has, where that is not its own
+    filmed: bool = False  # records its steps where it denoises jointly, though its text does not say so
 
     @property
     def rating(self) -> Measured | None:
@@ -154,13 +156,11 @@ def opponents(texts: Sequence[str]) -> tuple[Opponent, ...]:
 
 
 def _own(text: str) -> Opponent:
-    from diffusearch.agents.build import KINDS
+    from diffusearch.agents.build import may_film
 
     spec = AgentSpec.parse(text)
-    known = {option.name for option in KINDS[spec.word].options} if spec.word in KINDS else set()
-    filmed = spec.with_options(film="on") if "film" in known and "film" not in spec.options else spec
     # The id has a word before the text, for `diffusearch` alone is the id of a packaged opponent.
-    return Opponent(f"own:{text}", text, "Your own agent.", (Level("as given", str(filmed)),))
+    return Opponent(f"own:{text}", text, "Your own agent.", (Level("as given", str(spec), filmed=may_film(spec)),))
 
 
 def _rating(level: Level) -> Rating | None:
@@ -225,6 +225,8 @@ class Opponents:
         with shared.lock:
             if shared.agent is None:
                 shared.agent = self._build(level.text)
+            if level.filmed:
+                keep_film(shared.agent)
             yield shared.agent
 
     def cards(self) -> list[AgentCard]:

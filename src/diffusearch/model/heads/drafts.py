@@ -11,6 +11,10 @@ in the first look and o_km the log odds of the root's mover at node m of draft k
     s_j  = l_j + w max_k F_k + rest                          all other moves
     p    = softmax(scale x s)
 
+The softmax over all moves, with s_j, is training's. In play the drafted moves share anew what they had together at the
+first look, by a softmax over them alone, and the other moves keep what they had (drafts/revising.py). A drafted move
+whose position is not valid has s_j among them.
+
 "Squares" are the hidden states of the trunk, pooled by learned attention. At the start phi and g are zero, and the
 reader is a rule: log probability + w x (minimum over replies of the mean log odds along the line).
 """
@@ -45,8 +49,8 @@ class Drafts(NamedTuple):
 class Reading(NamedTuple):
     """What the reader says of drafts. Scores are added to log probabilities, then all are multiplied by `scale`."""
 
-    scores: Tensor  # [n, K] of drafted moves; 0 where there is no draft
-    rest: Tensor  # [n] of all other moves
+    scores: Tensor  # [n, K] of drafted moves; `rest` where there is no draft
+    rest: Tensor  # [n] of all other moves; only training reads it
     scale: Tensor  # [1]
     odds: Tensor  # [n, K, nodes] corrected log odds
     worth: Tensor  # [n, K] F_k, the log odds of a draft as a whole

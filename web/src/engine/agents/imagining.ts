@@ -19,7 +19,7 @@ export interface ImaginingSettings {
 
 type Moves = readonly string[];
 
-/** `steps` replaces the number of network calls: 1 is one look. An `order` asks for joint denoising and its film. */
+/** `steps` replaces the number of network calls: 1 is one look, and so are 2 with drafts. An `order` asks for joint denoising and its film. */
 export function imagining(
   run: Run,
   settings: ImaginingSettings,
@@ -28,9 +28,10 @@ export function imagining(
   order: Decoding["order"] | null = null,
 ): Agent {
   const own = order === null ? settings.decoding : { ...settings.decoding, order, drafts: 0 };
-  const decoding = { ...own, steps: steps ?? effort(strength, own.steps) };
+  const most = steps ?? effort(strength, own.steps);
+  const drafted = effortOf({ ...own, steps: most });
+  const decoding = { ...own, steps: own.drafts && !drafted ? 1 : most };
   const horizon = decoding.steps === 1 ? 1 : settings.horizon;
-  const drafted = effortOf(decoding);
 
   async function imagine(boards: Board[], allowed: Moves[]): Promise<Imagined[]> {
     if (drafted) return revise(run, boards, allowed, drafted);

@@ -19,7 +19,7 @@ export interface Effort {
   rounds: number;
 }
 
-/** The decoding's drafts as far as its steps reach; null where they do not reach the first ply. */
+/** The decoding's drafts as far as its steps reach; null, one look, where they do not reach the first ply. */
 export function effortOf({ steps, drafts, ...most }: Decoding): Effort | null {
   const depth = Math.min(most.depth, Math.floor((steps - 1) / A_PLY));
   if (depth < 1 || drafts < 1) return null;
@@ -71,20 +71,19 @@ async function revisedRoots(run: Run, boards: Board[], evaluations: Evaluation[]
   await read(run, roots);
   let going = roots;
   for (let round = 0; round < effort.rounds; round += 1) {
-    going = going.filter((root) => leader(root)?.hasSecond === false);
+    going = going.filter((root) => !leader(root).hasSecond);
     if (!going.length) break;
     const before = drafter.calls;
-    await drafter.secondLines(going.map((root) => leader(root)!), effort.depth);
+    await drafter.secondLines(going.map((root) => leader(root)), effort.depth);
     for (const root of going) root.calls += drafter.calls - before;
     await read(run, going);
   }
   return roots;
 }
 
-const best = ({ revised }: Root): string => revised.keys().next().value!;
-
-/** The draft of the likeliest move; undefined where that move was not drafted. */
-const leader = (root: Root): Draft | undefined => root.drafts.find(({ move }) => move === best(root));
+/** The draft of the likeliest move; a move that was not drafted is never likelier. */
+const leader = ({ drafts, revised }: Root): Draft =>
+  drafts.reduce((best, draft) => (revised.get(draft.move)! > revised.get(best.move)! ? draft : best));
 
 /** Revise the probabilities of some roots by all that is drafted for them. */
 async function read(run: Run, roots: Root[]): Promise<void> {
@@ -121,17 +120,16 @@ function revised({ evaluation: { priors }, drafts }: Root, { scores, scale }: Dr
 }
 
 function imaginedOf(root: Root): Imagined {
-  const { board, evaluation, revised: shares } = root;
-  const move = best(root);
+  const { evaluation, revised: shares } = root;
   const drafts = root.drafts.map((draft, at) => drafted(root, draft, root.wins[at]!));
-  const own = drafts.find((one) => one.move === move);
+  const { move, line, revised: value } = drafts[root.drafts.indexOf(leader(root))]!;
   const nodes = root.drafts.flatMap(({ nodes }) => nodes.filter((node) => node !== null));
   return {
     move,
     shares,
-    line: own?.line ?? [plyOf(board, move, null, null, null)],
+    line,
     film: [],
-    value: own?.revised ?? evaluation.value,
+    value,
     legalMass: evaluation.legalMass,
     steps: root.calls,
     evaluations: nodes.reduce((total, node) => total + (node.evaluation ? 2 : 1), 1), // states and their evaluations

@@ -132,7 +132,7 @@ class Graphs implements Network {
     const found = await graph.run(draftTensors(roots, most, { of, shape }));
     return roots.map(({ drafts }, row) => {
       const own = (name: string): number[] => [...floats(found[name]).subarray(row * most, row * most + drafts.length)];
-      return { scores: own("scores"), rest: floats(found["rest"])[row]!, scale: floats(found["scale"])[0]!, wins: own("wins") };
+      return { scores: own("scores"), scale: floats(found["scale"])[0]!, wins: own("wins") };
     });
   }
 }

@@ -34,10 +34,9 @@ export interface RootDrafts {
   drafts: (DraftedState | null)[][];
 }
 
-/** Scores are added to log probabilities, then all are multiplied by `scale`. */
+/** Scores are added to the log probabilities of the drafted moves, then all are multiplied by `scale`. */
 export interface DraftReading {
   scores: number[]; // of the drafted moves
-  rest: number; // of all other moves
   scale: number;
   wins: number[]; // win probabilities of the root's mover after the drafted moves
 }
