@@ -41,7 +41,7 @@ class Progress:
 
     visible: Bools  # [batch, targets]
     ease: Floats  # [batch, targets] the last ranking (higher is fixed earlier)
-    due: int  # how many targets this call fixes
+    due: int  # how many targets this call fixes at most
     estimate: Ints | None  # [batch, variables] the record as the last call predicted it
 
 
@@ -107,6 +107,14 @@ def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[i
     return [(now, after, keep) for (now, after), keep in zip(pairwise(times), keeps, strict=True)]
 
 
+def most_visible(layout: Layout, decoding: Decoding, keep: int) -> int:
+    """How many targets are visible at most after a call of the schedule."""
+    if decoding.order != "segments":
+        return keep
+    starts = [segment.start for segment in layout.segments if not segment.given]
+    return sum(sorted((after - start for start, after in pairwise([*starts, layout.variables])), reverse=True)[:keep])
+
+
 def reach(layout: Layout, decoding: Decoding, keep: int) -> Layout:
     """The layout that one call computes; after the call `keep` targets are visible.
 
@@ -156,7 +164,8 @@ def denoise(
             break
         running = ~done
         here = reach(layout, decoding, keep)
-        progress = Progress(visible, scores, keep - int(visible.sum(1).min()), estimate)
+        due = most_visible(layout, decoding, keep) - int(visible.sum(1).min())
+        progress = Progress(visible, scores, due, estimate)
         tokens, log_likelihood, scores, move_logits = _predict(network, here, decoding, x, progress, generator, allowed)
         estimate = np.concatenate([given, tokens], axis=1)
         if decoding.order == "random":
