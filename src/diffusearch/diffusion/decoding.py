@@ -29,9 +29,10 @@ class Decoding:
     steps: Annotated[int, Range(low=1, high=1000)] = 20  # network calls, at most T; 1 = everything at once
     # What becomes of variables that are visible already. "predict" is the paper's rule: every target is predicted anew
     # in every step, and the least likely are noise again. "keep": what is fixed stays. "gumbel": "predict", ranked with
-    # Gumbel noise of scale t / 2T, as the authors' evaluation does. Orders without a ranking always keep.
+    # Gumbel noise of scale t / 2T, as the authors' evaluation does. Orders that rank no variables, or only whole moves
+    # and states, always keep.
     carry: Literal["predict", "keep", "gumbel"] = "predict"
-    move_last: bool = False  # keep the first move noised until the last step
+    move_last: bool = False  # keep the first move noised until the last step (not with order segments)
     temperature: Annotated[float, Range(low=0.0, high=100.0)] = 0.0  # of tokens; 0 = arg-max
     legal: bool = True  # only legal moves at the root; the paper masks nothing
     # records denoised side by side, of which the likeliest is played; they differ by temperature, order or Gumbel noise
@@ -52,6 +53,11 @@ class Decoding:
             raise UserError(f"cache reuses what is fixed, and carry = {self.carry!r} changes it: set carry = 'keep'")
         if self.ahead and not self.cache:
             raise UserError(f"ahead = {self.ahead} works with cache: switch that on too, or leave ahead out")
+        if self.move_last and self.order == "segments":
+            raise UserError(
+                "order = 'segments' ranks the first move too, which move_last keeps noised: choose another order, or "
+                "leave move_last out"
+            )
 
     def changed(self, horizon: int | None = None, **fields: Any) -> Decoding:
         """The decoding with some fields replaced, for a record of that horizon (None: the run's own).

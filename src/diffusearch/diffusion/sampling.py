@@ -159,7 +159,8 @@ def denoise(
     if film:
         frames.append(SampleFrame(np.concatenate([given, masks], axis=1), certain(fixed, np.zeros((batch, targets)))))
     estimate: Ints | None = None
-    for now, after, keep in schedule(layout, decoding, timesteps):
+    planned = schedule(layout, decoding, timesteps)
+    for call, (now, after, keep) in enumerate(planned, 1):
         if done.all():
             break
         running = ~done
@@ -176,7 +177,7 @@ def denoise(
             scores = scores + 0.5 * after / timesteps * gumbel(scores.shape, generator)
         if decoding.keeps:
             scores = np.where(visible, np.inf, scores)
-        if move is not None and decoding.move_last and after > 0 and targets > 1:
+        if move is not None and decoding.move_last and call < len(planned) and targets > 1:
             scores[:, move] = -np.inf
             keep = min(keep, targets - 1)
         if decoding.order == "segments":
