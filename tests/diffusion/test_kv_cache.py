@@ -195,3 +195,6 @@ def test_refusals(make_net: MakeNet) -> None:
     net = make_net("causal")
     with pytest.raises(UserError, match="cache = true needs attention"):
         decode(net, roots(net, 1), cache=True)
+    net = make_net("prefix", self_conditioning=True)
+    with pytest.raises(UserError, match="self_conditioning = true: leave cache out"):
+        decode(net, roots(net, 1), cache=True)

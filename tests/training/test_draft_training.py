@@ -23,7 +23,7 @@ from diffusearch.training.recipe import Recipe, recipe_from_dict, recipe_text
 
 DRAFTS, WIDTH, COUNT = 2, 16, 48
 MODEL = {
-    "horizon": 1,
+    "horizon": 2,  # a draft reader needs a state after the first move
     "encoding": "compact",
     "patch": 8,
     "head": "squares",

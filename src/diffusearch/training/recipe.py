@@ -121,3 +121,12 @@ def _check(recipe: Recipe) -> None:
     if process.kind in RANDOM_NOISE and (model.root_value or model.paradigm in JUDGES):
         # values are read from a record whose future is masked, and these processes have no mask
         raise UserError(f"process.kind = {process.kind!r} cannot learn root values: use 'absorbing' or 'direct'")
+    if model.self_conditioning and process.kind != "absorbing":
+        # the other processes train no estimate, or decode in one call, which has none
+        raise UserError(f"model.self_conditioning = true needs process.kind = 'absorbing', not {process.kind!r}")
+    if recipe.decoding.drafts and not model.draft_reader:
+        raise UserError(
+            f"decoding.drafts = {recipe.decoding.drafts} needs model.draft_reader = true: set it, or leave drafts out"
+        )
+    if recipe.decoding.cache:
+        model.check_cache()
