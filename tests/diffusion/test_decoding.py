@@ -14,7 +14,8 @@ from diffusearch.diffusion.decoding import Decoding, choose
 from diffusearch.diffusion.gaussian import Gaussian
 from diffusearch.diffusion.multinomial import Multinomial
 from diffusearch.diffusion.orders import ORDERS
-from diffusearch.diffusion.sampling import Sample, schedule, time_grid
+from diffusearch.diffusion.sampling import Sample
+from diffusearch.diffusion.steps import schedule, time_grid
 from diffusearch.errors import UserError
 from diffusearch.tokens.layout import layout
 from diffusearch.tokens.layout import layout as make_layout

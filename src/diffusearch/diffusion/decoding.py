@@ -126,16 +126,3 @@ def first_move(logits: Floats, allowed: Bools | None, decoding: Decoding) -> tup
         logits = logits.copy()
         logits[:, 0][~allowed] = -np.inf
     return logits, log_softmax(logits[:, 0]), raw
-
-
-def ease(log_probabilities: Floats, log_likelihood: Floats, order: str) -> Floats:
-    """How easy each variable is (higher = fixed earlier): [...] from normalised log-probabilities [..., vocabulary]."""
-    if order == "margin":
-        top = np.exp(np.partition(log_probabilities, -2, axis=-1)[..., -2:])
-        margin: Floats = top[..., 1] - top[..., 0]
-        return margin
-    if order == "entropy":
-        finite = np.where(log_probabilities > -1e30, log_probabilities, 0.0)
-        negative: Floats = (np.exp(log_probabilities) * finite).sum(-1)
-        return negative
-    return log_likelihood

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -23,12 +22,13 @@ from diffusearch.diffusion.decoding import (
     Floats,
     Ints,
     choose,
-    ease,
     first_move,
     gumbel,
     log_softmax,
     picked,
 )
+from diffusearch.diffusion.ranking import ease, easiest_segments, highest
+from diffusearch.diffusion.steps import most_visible, reach, schedule
 from diffusearch.tokens.layout import Group, Layout
 
 # Noised tokens [batch, targets] at time `now` (at now = after = T: none yet, all masks) -> as they are at time `after`.
@@ -80,49 +80,6 @@ class Sample:
     film: list[SampleFrame] = field(default_factory=list)  # after each step, from fully noised on
     value_logits: Floats | None = None  # [batch, 128] of the root, where the model has that head
     move_step: Ints | None = None  # [batch] the call after which the first move was visible and changed no more
-
-
-def time_grid(steps: int, timesteps: int) -> list[int]:
-    """Times T = t_0 > t_1 > ... > t_n = 0 for at most `steps` network calls."""
-    steps = min(steps, timesteps)
-    return [round(timesteps * (steps - i) / steps) for i in range(steps + 1)]
-
-
-def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[int, int, int]]:
-    """For each network call the times before and after it, and how many targets are visible then (segments: how many
-    moves and states).
-
-    In the order "plies" a call fixes a whole move or a whole state, so that no state is predicted before the move that
-    leads to it. If there are fewer steps than those, later calls fix several; the first move has a call of its own.
-    """
-    targets = layout.predicted
-    if decoding.order not in ("plies", "segments"):
-        grid = time_grid(decoding.steps, timesteps)
-        return [(now, after, targets - math.floor(targets * after / timesteps)) for now, after in pairwise(grid)]
-    starts = [segment.start - layout.given_variables for segment in layout.segments if not segment.given]
-    ends = [*starts[1:], targets] if decoding.order == "plies" else list(range(1, len(starts) + 1))
-    calls = min(decoding.steps, len(ends))
-    keeps = [ends[math.ceil(call * (len(ends) - 1) / (calls - 1))] for call in range(calls)] if calls > 1 else ends[-1:]
-    times = [timesteps, *(round(timesteps * (1 - keep / ends[-1])) for keep in keeps)]
-    return [(now, after, keep) for (now, after), keep in zip(pairwise(times), keeps, strict=True)]
-
-
-def most_visible(layout: Layout, decoding: Decoding, keep: int) -> int:
-    """How many targets are visible at most after a call of the schedule."""
-    if decoding.order != "segments":
-        return keep
-    starts = [segment.start for segment in layout.segments if not segment.given]
-    return sum(sorted((after - start for start, after in pairwise([*starts, layout.variables])), reverse=True)[:keep])
-
-
-def reach(layout: Layout, decoding: Decoding, keep: int) -> Layout:
-    """The layout that one call computes; after the call `keep` targets are visible.
-
-    With order plies it ends at the current ply; otherwise it is the whole record.
-    """
-    if decoding.order != "plies" or decoding.move_last or decoding.cache:
-        return layout
-    return layout.truncated(int(layout.plies[layout.given_variables + keep - 1]) + 1)
 
 
 def denoise(
@@ -219,37 +176,6 @@ def denoise(
     if move is None:
         return Sample(x, joint, None, None, calls, frames, network.value_logits)
     return Sample(x, joint, moves, raw_moves, calls, frames, network.value_logits, move_step)
-
-
-def highest(scores: Floats, count: int) -> Bools:
-    """Which `count` of each row's scores [batch, n] are the highest; of equal ones the first."""
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :count]
-    chosen = np.zeros(scores.shape, dtype=bool)
-    np.put_along_axis(chosen, order, True, axis=1)
-    return chosen
-
-
-def easiest_segments(log_likelihood: Floats, visible: Bools, layout: Layout, count: int) -> Bools:
-    """The targets [batch, targets] of `count` moves and states: those that are visible, then the likeliest as a whole.
-
-    The unit is the whole move or state. Single squares of a state are nearly certain to stay as they are while the move
-    is noised, and would be fixed so before the move that changes them. For the same reason a state never ranks above
-    the move and the state that lead to it: its squares are predicted one by one, and the product of their likelihoods
-    is too high where they depend on a move that is not known.
-    """
-    fixed = layout.given_variables
-    segments = [segment for segment in layout.segments if not segment.given]
-    starts = np.array([segment.start - fixed for segment in segments])
-    joint = np.add.reduceat(np.where(visible, 0.0, log_likelihood), starts, axis=1)
-    joint = np.where(visible[:, starts], np.inf, joint)
-    leading: dict[str, Floats] = {}  # the ranks of the last segment of each kind
-    for column, segment in enumerate(segments):
-        if segment.kind == "s":
-            joint[:, column] = np.minimum.reduce([joint[:, column], *leading.values()])
-        leading[segment.kind] = joint[:, column]
-    sizes = np.diff([*starts, visible.shape[1]])
-    chosen: Bools = np.repeat(highest(joint, count), sizes, axis=1)
-    return chosen
 
 
 def certain(given: int, likelihood: Floats) -> Floats:
