@@ -122,6 +122,16 @@ def test_the_horizons_that_are_trained() -> None:
     assert recipe_from_dict(causal).trained_horizons == (1, 2, 3, 4)
 
 
+def test_the_layout_of_the_shortest_trained_horizon() -> None:
+    recipe = recipe_from_dict({"horizons": [0.0, 0.5, 0.5], "model": {"horizon": 4}})
+    assert [recipe.trained_layout(at_least).horizon for at_least in (1, 2, 3, 4)] == [2, 2, 3, 4]
+    # one object, however it is asked for: back ends recognise it by identity
+    assert recipe.trained_layout() is recipe.model.layout.truncated(2)
+    judge = recipe_from_dict({"model": {"paradigm": "s-v", "encoding": "compact", "patch": 8, "head": "typed"}})
+    assert judge.trained_layout() is judge.model.layout.truncated(1)
+    assert judge.trained_layout(2).horizon == 1
+
+
 @pytest.mark.parametrize("name", named_recipes())
 def test_every_recipe_of_the_project_loads(name: str) -> None:
     recipe = load_recipe(find_recipe(name))

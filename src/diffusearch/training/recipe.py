@@ -18,7 +18,7 @@ from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.errors import UserError
 from diffusearch.model.config import ModelConfig
 from diffusearch.ranges import Range, Weight
-from diffusearch.tokens.layout import JUDGES, PARADIGMS
+from diffusearch.tokens.layout import JUDGES, PARADIGMS, Layout
 from diffusearch.training.building import build
 from diffusearch.training.recipe_file import read_recipe_file
 from diffusearch.training.tables import RANDOM_NOISE, DataConfig, OptimiserConfig, ProcessConfig, WatchConfig
@@ -54,6 +54,12 @@ class Recipe:
         if self.loss.root_policy > 0:
             mixed.add(1)  # the root policy loss: the first move with no future after it
         return tuple(sorted(mixed))
+
+    def trained_layout(self, at_least: int = 1) -> Layout:
+        """The layout of the shortest trained horizon >= `at_least`, of a whole record if there is none."""
+        whole = self.model.layout
+        found = [horizon for horizon in self.trained_horizons if horizon >= at_least]
+        return whole.truncated(min(found, default=whole.horizon))
 
 
 def recipe_from_dict(values: dict[str, Any]) -> Recipe:
