@@ -17,16 +17,14 @@ from pathlib import Path
 import chess
 
 from diffusearch.agents.build import agent as build
-from diffusearch.drafts.revising import Effort, Reviser
+from diffusearch.drafts.revising import BATCH, Effort, Reviser
 from diffusearch.evaluation.compare import paired
 from diffusearch.evaluation.labelled_positions import read_positions
-from diffusearch.inference.evaluation import Evaluation
+from diffusearch.inference.evaluation import Allowed, Evaluation
 from diffusearch.inference.run import Run
 from diffusearch.search.dynamics import Imagined, Rules
-from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.search.evaluator import Evaluator
 from diffusearch.weights import packaged
-
-_BATCH = 48  # positions
 
 
 class EngineReplies:
@@ -74,8 +72,8 @@ def main() -> None:
         for rounds in (0, decoding.rounds):
             effort = Effort(decoding.drafts, decoding.depth, rounds)
             right: list[bool] = []
-            for start in range(0, len(boards), _BATCH):
-                part = slice(start, start + _BATCH)
+            for start in range(0, len(boards), BATCH):
+                part = slice(start, start + BATCH)
                 roots = reviser.revise(boards[part], evaluations[part], effort)
                 right += [
                     root.leader.move.uci() == one.action for root, one in zip(roots, positions[part], strict=True)

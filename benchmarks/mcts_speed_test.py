@@ -14,11 +14,11 @@ import pytest
 import torch
 
 from diffusearch.agents.searching import SearchAgent
-from diffusearch.inference.evaluation import Evaluation
+from diffusearch.inference.evaluation import Allowed, Evaluation
 from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
-from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.search.evaluator import Evaluator
 from diffusearch.search.mcts.planner import Mcts
 from diffusearch.search.mcts.settings import Settings
 from diffusearch.training.recipe import Recipe

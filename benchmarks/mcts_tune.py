@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from diffusearch.agents.searching import SearchAgent
-from diffusearch.inference.evaluation import Evaluation
-from diffusearch.search.evaluator import Allowed, Evaluator, PolicyAndValue
+from diffusearch.inference.evaluation import Allowed, Evaluation
+from diffusearch.search.evaluator import Evaluator, PolicyAndValue
 from diffusearch.search.handmade import Handmade
 from diffusearch.search.mcts.planner import Mcts
 from diffusearch.search.mcts.settings import AS_PUBLISHED, PAPER, Settings

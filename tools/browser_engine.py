@@ -28,10 +28,9 @@ from diffusearch.agents.build import agent
 from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.inference.evaluation import Evaluation
+from diffusearch.inference.evaluation import Allowed, Evaluation
 from diffusearch.inference.run import Run
 from diffusearch.play.opponents import PACKAGED, Level
-from diffusearch.search.evaluator import Allowed
 from diffusearch.search.minimax.backup import BACKUPS
 from diffusearch.search.minimax.planner import Minimax
 from diffusearch.tokens.states import board_row

@@ -57,8 +57,8 @@ class Model:
         """
         board = position if isinstance(position, chess.Board) else board_of(position)
         choice = self.run.recipe.decoding.changed(horizon, **decoding)
-        chance = np.random.default_rng(seed)
-        (found,) = imaginer(self.run, choice).imagine([board], choice, chance, horizon=horizon, film=True)
+        generator = np.random.default_rng(seed)
+        (found,) = imaginer(self.run, choice).imagine([board], choice, generator, horizon=horizon, film=True)
         return Vision(**vars(found))
 
     def __repr__(self) -> str:

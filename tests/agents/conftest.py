@@ -20,9 +20,8 @@ from diffusearch.agents.searching import SearchAgent
 from diffusearch.agents.simple import GreedyMaterialAgent, RandomAgent
 from diffusearch.agents.values import ActionValueAgent, StateValueAgent
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.inference.evaluation import Evaluation, PredictedState
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.inference.imagination import Imagination, Ply
-from diffusearch.inference.roots import Allowed
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.search.dynamics import Imagined, Rules
 from diffusearch.search.handmade import Handmade, gain

@@ -134,7 +134,7 @@ def test_mirroring_is_a_symmetry_of_chess() -> None:
     for index, line in enumerate(turned):
         board = chess.Board(line.fen)
         own = board if board.turn else board.mirror()
-        assert legal_set(seen["legal"][index]) == {moves.move_id(move) for move in own.legal_moves}
+        assert legal_set(seen["legal"][index]) == set(moves.move_ids(own.legal_moves))
     twice = mirrored(seen, np.ones(len(lines), dtype=bool))
     assert all(np.array_equal(twice[name], arrays[name]) for name in arrays)
 
@@ -157,7 +157,7 @@ def test_tokens_decode_back_to_the_game(encoding: str, patch: int) -> None:
     for index, line in enumerate(lines):
         board = chess.Board(line.fen)
         mover, turned = board.turn, shape.encoding.turned and not board.turn
-        legal = {int(moves.TURN[moves.move_id(m)]) if turned else moves.move_id(m) for m in board.legal_moves}
+        legal = {int(moves.TURN[token]) if turned else token for token in moves.move_ids(board.legal_moves)}
         assert set(np.flatnonzero(batch.legal[index].numpy()).tolist()) == legal
         assert int(batch.value[index]) == line.values[0]
         for ply in range(4):

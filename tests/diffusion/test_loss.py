@@ -21,7 +21,7 @@ from diffusearch.diffusion.process import make_process
 from diffusearch.diffusion.schedule import alpha, time_weight
 from diffusearch.errors import UserError
 from diffusearch.tokens.batch import Batch, tokenise
-from diffusearch.tokens.moves import move_id
+from diffusearch.tokens.moves import move_ids
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -221,7 +221,7 @@ def test_soft_targets_mix_the_oracles_move_and_the_shares(make_net, encoding: st
         chess.Move(m.from_square ^ 56, m.to_square ^ 56) if turned else m
         for m in (chess.Move.from_uci(uci) for uci, _ in SCORED)
     ]
-    tokens = [move_id(move) for move in moved]
+    tokens = move_ids(moved)
     powers = [math.exp((win - 0.60) / 0.03) for _, win in SCORED]
     soft = -sum(float(legal[0, token]) * power for token, power in zip(tokens, powers, strict=True)) / sum(powers)
     first = 0.6 * -float(legal[0, tokens[0]]) + 0.4 * soft

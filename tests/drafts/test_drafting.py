@@ -8,9 +8,9 @@ import chess
 import pytest
 
 from diffusearch.drafts.drafting import Draft, Drafter
-from diffusearch.inference.evaluation import Evaluation
-from diffusearch.search.dynamics import Rules
-from diffusearch.search.evaluator import Allowed, log_odds
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
+from diffusearch.search.dynamics import Imagined, Rules
+from diffusearch.search.evaluator import log_odds
 from diffusearch.tokens.drafts import BEFORE
 
 
@@ -86,6 +86,51 @@ def test_a_mate_ends_a_draft_and_counts_for_the_side_that_mates() -> None:
     assert first.evaluation is None
     assert mate.nodes[1:] == [None] * 4
     assert mate.has_second  # there is nothing to draft after it
+
+
+class World(Ranked):
+    """Predicts states by the rules, without history, or (blind) none that is a position."""
+
+    def __init__(self, blind: bool = False) -> None:
+        super().__init__()
+        self.blind, self.predictions = blind, 0
+
+    def predict(
+        self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
+    ) -> list[PredictedState]:
+        self.predictions += 1
+        if self.blind:
+            return [PredictedState(None, "White has no king", "." * 64) for _ in moves]
+        found = Rules().step(boards, evaluations, moves)
+        return [PredictedState(chess.Board(one.board.fen())) for one in found if one.board is not None]
+
+
+ENDS = [
+    (chess.STARTING_FEN, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1", "f6g8", 0.0),  # third repetition
+    ("4k3/p7/8/8/8/8/8/R3K3 w - - 99 90", "", "a1a2", 0.0),  # fifty moves
+    ("4k3/8/8/8/8/8/3p4/4K3 w - - 0 1", "", "e1d2", 0.0),  # insufficient material
+    ("6k1/5ppp/8/8/8/8/8/R5K1 w - - 99 90", "", "a1a8", log_odds(1.0)),
+]
+
+
+@pytest.mark.parametrize(("fen", "played", "uci", "odds"), ENDS)
+@pytest.mark.parametrize("blind", [False, True])
+def test_the_rules_end_a_draft_after_its_first_move(fen: str, played: str, uci: str, odds: float, blind: bool) -> None:
+    board, move, world = chess.Board(fen), chess.Move.from_uci(uci), World(blind)
+    for one in played.split():
+        board.push_uci(one)
+    drafter, root = Drafter(world, Imagined(world)), Evaluation({move: 1.0}, 0.9)
+    ((draft,),) = drafter.first_lines([board], [root], 1, 3)
+    ((by_rules,),) = Drafter(world, Rules()).first_lines([board], [root], 1, 3)  # as the reader was trained
+    first, true = draft.nodes[0], by_rules.nodes[0]
+    assert first is not None
+    assert true is not None
+    assert first.predicted is not None
+    assert (first.over, first.evaluation, first.odds) == (True, None, pytest.approx(odds))
+    assert (first.board, first.over, first.odds) == (true.board, true.over, true.odds)
+    assert draft.nodes[1:] == [None] * 4
+    assert draft.has_second
+    assert (drafter.calls, world.predictions, world.calls) == (1, 1, [])
 
 
 def test_a_single_reply_has_no_second_line() -> None:

@@ -18,7 +18,6 @@ from diffusearch.inference.backend import DraftArrays, DraftReading
 from diffusearch.inference.evaluation import Evaluation, PredictedState
 from diffusearch.inference.run import Run
 from diffusearch.search.dynamics import Imagined, Rules
-from diffusearch.search.evaluator import log_odds
 
 RULE = Decoding(drafts=3, rounds=0)
 BOARDS = [
@@ -104,6 +103,9 @@ def test_states_that_are_no_positions_end_a_draft(counted: Run) -> None:
     (one,) = Reviser(counted).imagine(BOARDS[:1], Decoding(drafts=3, rounds=0))
     calls = counted.backend.calls  # type: ignore[attr-defined]
     assert one.steps == calls["look"] + calls["next_states"]
+    assert [ply.state for draft in one.drafts for line in draft.lines for ply in line] == [None] * 3
+    (evaluation,) = counted.evaluate(BOARDS[:1])
+    assert {ply.value for draft in one.drafts for line in draft.lines for ply in line} == {evaluation.value}
     assert sum(one.probabilities.values()) == pytest.approx(1.0)
 
 
@@ -117,19 +119,30 @@ def test_one_step_is_the_look_of_the_run(counted: Run, reading_run: Run) -> None
 
 def test_a_fresh_reader_plays_by_the_rule(reading_run: Run) -> None:
     """Log prior + 16 x the mean log odds along the line, for one line a move."""
-    for board, found in zip(BOARDS, Reviser(reading_run, Rules()).imagine(BOARDS, RULE), strict=True):
+    reviser = Reviser(reading_run, Rules())
+    roots = reviser.revise(BOARDS, reading_run.evaluate(BOARDS), Effort.of(RULE, predicts=False))
+    for board, root, found in zip(BOARDS, roots, reviser.imagine(BOARDS, RULE), strict=True):
         assert sum(found.probabilities.values()) == pytest.approx(1.0)
         assert set(found.probabilities) == {move.uci() for move in board.legal_moves}
         score = {}
-        for draft in found.drafts:
-            (line,) = draft.lines
-            odds = [log_odds(ply.value) * (1 if at % 2 == 0 else -1) for at, ply in enumerate(line)]
+        for draft in root.drafts:
+            (line,) = draft.lines()
+            odds = [node.odds for node in line]
             odds += odds[-1:] * (3 - len(odds))
-            score[draft.move] = np.log(draft.before) + 16.0 * float(np.mean(odds))
+            score[draft.move.uci()] = np.log(root.evaluation.priors[draft.move]) + 16.0 * float(np.mean(odds))
         likeliest = max(score, key=score.__getitem__)
         assert likeliest == max(found.drafts, key=lambda draft: draft.after).move
         pairs = sorted((score[draft.move], draft.after) for draft in found.drafts)
         assert [after for _, after in pairs] == sorted(after for _, after in pairs)
+
+
+def test_the_value_of_a_ply_is_that_of_the_position_before_it(reading_run: Run) -> None:
+    found = Reviser(reading_run, Imagined(TrueWorld())).imagine(BOARDS, Decoding(steps=11, drafts=3, rounds=1))
+    for board, one in zip(BOARDS, found, strict=True):
+        for line in (line for draft in one.drafts for line in draft.lines):
+            before = [board, *(chess.Board(ply.state) for ply in line if ply.state is not None)][: len(line)]
+            values = [evaluation.value for evaluation in reading_run.evaluate(before)]
+            assert [ply.value for ply in line] == pytest.approx(values, rel=1e-3)
 
 
 def test_only_the_allowed_moves_are_drafted(reading_run: Run) -> None:

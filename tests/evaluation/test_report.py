@@ -137,6 +137,26 @@ def test_other_rows_are_told_apart(tmp_path: Path) -> None:
         assert page.count(f"| {name} |") == 2  # in the table by phase too
 
 
+def test_other_weights_are_told_apart(tmp_path: Path) -> None:
+    packaged = {"name": "s-a", "weights": "a" * 64, "weights_version": "1.0"}
+    later = packaged | {"weights": "b" * 64, "weights_version": "1.1"}
+    own = {"name": "mine", "weights": "c" * 64}
+    write(
+        tmp_path,
+        actions("s-a", 40, 100, recipe=packaged),
+        actions("s-a", 50, 90, recipe=later),
+        actions("mcts", 60, 100, recipe={"policy": later, "value": own}),
+    )
+    table = report(tmp_path)[0].read_text().split("## Actions by phase")[0]
+    for name, figure in (
+        ("`s-a` (weights 1.0)", "40.0"),
+        ("`s-a` (weights 1.1)", "55.6"),
+        ("`mcts` (weights 1.1 + cccccccc)", "60.0"),
+    ):
+        (row,) = [line for line in table.splitlines() if line.startswith(f"| {name} |")]
+        assert f"| {figure} [" in row
+
+
 def test_agents_are_compared_pairwise_where_their_rows_are_kept(tmp_path: Path) -> None:
     write(tmp_path, actions("s-a", 1, 4), actions("search", 3, 4))
     row = {"kind": "actions", "agent_hash": "x", "fen": "f", "answer": "e2e4", "move": "e2e4"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import chess
 import pytest
 
-from diffusearch.inference.imagination import letters, ply_of
+from diffusearch.inference.evaluation import PredictedState
+from diffusearch.inference.imagination import letters, ply_of, predicted_ply
 
 START = chess.Board()
 EN_PASSANT = "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3"
@@ -36,3 +37,14 @@ def test_wrong_squares_are_named() -> None:
     board = after("e2e3")
     assert ply_of(START, "e2e4", board, None, letters(board)).wrong == (chess.E3, chess.E4)
     assert ply_of(START, "e2e5", board, None, letters(board)).wrong == ()  # an illegal move has no true result
+
+
+def test_a_predicted_state_is_shown_whether_it_is_a_position_or_not() -> None:
+    move, board = chess.Move.from_uci("e2e4"), after("e2e4")
+    valid = predicted_ply(START, move, PredictedState(board), 0.4)
+    assert (valid.state, valid.follows, valid.squares, valid.value) == (board.fen(), True, letters(board), 0.4)
+    invalid = predicted_ply(START, move, PredictedState(None, "White has no king", "." * 64), None)
+    assert (invalid.state, invalid.problem, invalid.squares) == (None, "White has no king", "." * 64)
+    assert (len(invalid.wrong), invalid.value) == (32, None)
+    unseen = predicted_ply(START, move, None, 0.4)
+    assert (unseen.move, unseen.legal, unseen.state, unseen.squares) == ("e2e4", True, None, None)

@@ -79,7 +79,7 @@ def test_an_evaluation_is_what_the_heads_say(make_run: MakeRun, options: dict[st
             hidden = run.net.hidden(x, shape)
             raw = run.net.logits(hidden, shape, tokens=x)["action"][0, 0].softmax(-1).numpy()
             value = run.net.value_logits(hidden, shape)[0].softmax(-1).numpy() @ BIN_VALUES
-        ids = {move: moves.move_id(move if board.turn else turned(move)) for move in board.legal_moves}
+        ids = {move: moves.MOVE_ID[(move if board.turn else turned(move)).uci()] for move in board.legal_moves}
         mass = sum(raw[token] for token in ids.values())
         assert one.priors == pytest.approx({move: raw[token] / mass for move, token in ids.items()}, rel=1e-9)
         assert one.legal_mass == pytest.approx(mass, rel=1e-9)

@@ -15,11 +15,10 @@ from uci_talk import GatedAgent, Talk
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.errors import UserError
-from diffusearch.inference.imagination import Frame, Imagination, Ply
+from diffusearch.inference.imagination import Frame, Imagination, Ply, letters
 from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
 from diffusearch.play.server import config, create_app, listen
-from diffusearch.play.thoughts import squares_of
 
 PLIES = 4
 STEPS = 8
@@ -55,7 +54,7 @@ class Dreamer(Agent):
         plies: list[Ply] = []
         for number in range(PLIES):
             dream.push(move)
-            squares, wrong = squares_of(dream), ()
+            squares, wrong = letters(dream), ()
             if number == PLIES - 1:  # the last board has a pawn of its own making on e5 or e6
                 square = chess.E5 if dream.piece_at(chess.E5) is None else chess.E6
                 place = 8 * (7 - chess.square_rank(square)) + chess.square_file(square)

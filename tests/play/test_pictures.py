@@ -10,11 +10,11 @@ import chess
 import pytest
 
 from diffusearch.agents.base import Decision
-from diffusearch.inference.imagination import Imagination, Ply
+from diffusearch.inference.imagination import Imagination, Ply, letters
 from diffusearch.play.opponents import PACKAGED, name_of
 from diffusearch.play.pictures import BAD, BOARD, FOE, OWN, WRONG, case_picture, percent, strip_picture
 from diffusearch.play.schemas import Thought
-from diffusearch.play.thoughts import squares_of, thought_of
+from diffusearch.play.thoughts import thought_of
 
 ROOT = chess.STARTING_FEN
 SVG = "{http://www.w3.org/2000/svg}"
@@ -24,7 +24,7 @@ STYLE = Path(__file__).parents[2] / "web" / "src" / "style"
 def ply(move: str, before: chess.Board, **changes: object) -> Ply:
     before.push_uci(move)
     values: dict[str, object] = {"move": move, "legal": True, "state": before.fen(), "problem": None, "follows": True}
-    return Ply(**{**values, "squares": squares_of(before), **changes})  # type: ignore[arg-type]
+    return Ply(**{**values, "squares": letters(before), **changes})  # type: ignore[arg-type]
 
 
 def imagined() -> Imagination:

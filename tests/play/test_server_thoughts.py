@@ -12,12 +12,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from diffusearch.agents.base import Agent, Candidate, Decision, Limits, LookAhead
-from diffusearch.inference.imagination import Frame, Imagination, Ply
+from diffusearch.inference.imagination import Frame, Imagination, Ply, letters
 from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
 from diffusearch.play.rating_scale import ratings
 from diffusearch.play.server import create_app
-from diffusearch.play.thoughts import accepts_draw, squares_of, thought_of
+from diffusearch.play.thoughts import accepts_draw, thought_of
 
 WAIT = 60.0
 
@@ -31,7 +31,7 @@ def mating(board: chess.Board, frames: int) -> Decision:
     mate = move("a1a8")
     after = board.copy()
     after.push(mate)
-    squares = squares_of(after)
+    squares = letters(after)
     over = Ply(None, True, None, "the game is over", True)
     line = (Ply("a1a8", True, after.fen(), None, True, squares), over, over)
     film = tuple(

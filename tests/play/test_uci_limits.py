@@ -12,10 +12,9 @@ from uci_talk import GatedAgent, Talk
 
 from diffusearch.agents.base import Candidate, Decision, Limits, LookAhead
 from diffusearch.agents.searching import SearchAgent
-from diffusearch.inference.evaluation import Evaluation
+from diffusearch.inference.evaluation import Allowed, Evaluation
 from diffusearch.play.scoring import filled, scored
 from diffusearch.search.dynamics import Rules
-from diffusearch.search.evaluator import Allowed
 from diffusearch.search.handmade import Handmade
 from diffusearch.search.minimax.planner import Minimax
 from diffusearch.tokens.values import centipawns
@@ -119,7 +118,7 @@ def test_only_where_time_was_short_a_look_makes_batches_worth_another_try(
     talk.send("isready")
     talk.until("readyok")
     relaxed: list[int] = []
-    monkeypatch.setattr(talk.engine._speed, "relax_batches", lambda: relaxed.append(1))
+    monkeypatch.setattr(talk.engine._deciding.known.speed, "relax_batches", lambda: relaxed.append(1))
     glances = len(wide.asked)
     talk.send("position fen 7k/8/8/8/8/8/1r6/K6r w - - 0 1", "go movetime 60000")  # Kxb2 is all there is
     talk.until("bestmove a1b2")

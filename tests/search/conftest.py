@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 import torch
 
-from diffusearch.inference.evaluation import Evaluation, PredictedState
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser
-from diffusearch.search.evaluator import Allowed
 from diffusearch.training.recipe import recipe_from_dict
 
 

@@ -105,11 +105,15 @@ def test_a_rollout_ends_at_a_broken_state(hash_net: Any, true_world: Any) -> Non
     assert [ply.state is None for ply in plies] == [False, True]
 
 
-def test_the_draw_by_repetition_ends_a_rollout_by_the_rules(hash_net: Any, played: Any) -> None:
+@pytest.mark.parametrize("predicted", [False, True])
+def test_the_draw_by_repetition_ends_a_rollout(predicted: bool, true_world: Any, played: Any) -> None:
     board = played(chess.STARTING_FEN, "g1f3 g8f6 f3g1 f6g8 " + "g1f3 g8f6 f3g1")
     back = chess.Move.from_uci("f6g8")
-    (plan,) = Rollout(hash_net, Rules()).plan([board], [[back]], Budget())
-    assert plan.variation(back).moves == (back,)
+    dynamics = Imagined(true_world(Handmade())) if predicted else Rules()
+    (plan,) = Rollout(Handmade(), dynamics).plan([board], [[back]], Budget())
+    assert (plan.policy, plan.variation(back).moves) == ({back: 1.0}, (back,))
+    (on,) = Rollout(Handmade(), dynamics).plan([chess.Board(board.fen())], [[back]], Budget())
+    assert len(on.variation(back).moves) == 4  # without the history
 
 
 def test_a_batch_is_as_one_by_one_though_some_end_early(small_run: Run) -> None:

@@ -21,16 +21,13 @@ def test_there_are_1968_different_moves() -> None:
 def test_every_move_round_trips() -> None:
     for token, uci in enumerate(moves.MOVES):
         move = chess.Move.from_uci(uci)
-        assert moves.move_id(move) == moves.MOVE_ID[uci] == token
-        assert moves.id_move(token) == move
+        assert moves.move_ids([move]) == [moves.MOVE_ID[uci]] == [token]
         assert moves.id_uci(token) == uci
         assert (moves.SOURCE[token], moves.TARGET[token]) == (move.from_square, move.to_square)
         assert [None, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN][moves.PROMOTION[token]] == move.promotion
 
 
 def test_the_end_of_the_game_is_the_null_move() -> None:
-    assert moves.move_id(chess.Move.null()) == moves.NONE
-    assert moves.id_move(moves.NONE) == chess.Move.null()
     assert moves.id_uci(moves.NONE) == "0000"
 
 
@@ -77,5 +74,6 @@ def test_turning_a_move_is_turning_the_board(seed: int, plies: int) -> None:
         if not legal:
             break
         board.push(chance.choice(legal))
-    here = {int(moves.TURN[moves.move_id(move)]) for move in board.legal_moves}
-    assert here == {moves.move_id(move) for move in board.mirror().legal_moves}
+    here = set(moves.TURN[moves.move_ids(board.legal_moves)].tolist())
+    assert here == set(moves.move_ids(board.legal_moves, turned=True))
+    assert here == set(moves.move_ids(board.mirror().legal_moves))

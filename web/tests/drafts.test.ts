@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { imagining } from "../src/engine/agents/imagining";
-import { Drafter } from "../src/engine/drafts/drafting";
+import { Drafter, type Draft } from "../src/engine/drafts/drafting";
 import { effortOf, revise } from "../src/engine/drafts/revising";
 import { Run } from "../src/engine/run";
 import { positionOf } from "../src/engine/rules/fen";
@@ -60,6 +60,34 @@ describe("a drafter", () => {
     expect(stalemate!.nodes[0]).toMatchObject({ over: true, evaluation: null });
     expect(stalemate!.nodes[0]!.odds).toBeCloseTo(0);
     for (const { nodes, hasSecond } of drafts!) expect([nodes.slice(1), hasSecond]).toEqual([[null, null, null, null], true]);
+  });
+});
+
+describe("the end of the game after the first move", () => {
+  const history = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1";
+  it.each([
+    ["third repetition", played(history), "f6g8"],
+    ["fifty moves", positionOf("4k3/p7/8/8/8/8/8/R3K3 w - - 99 90"), "a1a2"],
+    ["insufficient material", positionOf("4k3/8/8/8/8/8/3p4/4K3 w - - 0 1"), "e1d2"],
+  ])("is seen by the rules: %s", async (_, board, move) => {
+    const run = new Run(new Mock());
+    const drafter = new Drafter(run);
+    const [[draft]] = (await drafter.firstLines([board], await run.evaluate([board], [[move]]), 6, 3)) as [[Draft]];
+    expect(draft.nodes).toMatchObject([{ over: true, evaluation: null, board: { fen: board.push(move).fen } }, null, null, null, null]);
+    expect(draft.nodes[0]!.odds).toBeCloseTo(0);
+    expect([draft.hasSecond, drafter.calls]).toEqual([true, 1]);
+  });
+
+  it("holds whatever is predicted", async () => {
+    const mock = new Mock();
+    const blind = new Run(mock);
+    blind.predict = async (_boards, _evaluations, moves) =>
+      moves.map(() => ({ board: null, problem: "White has no king", squares: ".".repeat(64), logProbability: 0 }));
+    const board = positionOf("6k1/5ppp/8/8/8/8/8/R5K1 w - - 99 90");
+    const [found] = await revise(blind, [board], [["a1a8", "a1a7"]], whole);
+    expect(found!.move).toBe("a1a8");
+    expect(found!.drafts.find(({ move }) => move === "a1a8")!.value).toBeGreaterThan(0.99);
+    expect(found!.line).toMatchObject([{ move: "a1a8", problem: "White has no king" }]);
   });
 });
 

@@ -39,10 +39,7 @@ def agent(text: str | AgentSpec) -> Agent:
     """The agent that a text names; its `name` is the text. A UserError says what is wrong with the text."""
     spec = AgentSpec.parse(text) if isinstance(text, str) else text
     whole = text.strip() if isinstance(text, str) else str(text)
-    kind = KINDS.get(spec.word)
-    if kind is None:
-        hint = nearest(spec.word, KINDS) or "."
-        raise UserError(f"there is no agent '{spec.word}'{hint} The agents are: {', '.join(KINDS)}")
+    kind = kind_of(spec.word)
     if spec.argument is not None and not kind.argument:
         raise UserError(f"agent '{whole}' takes only options after '{spec.word}:', e.g. {example(kind)}")
     if spec.argument is None and kind.needs_argument:
@@ -53,6 +50,14 @@ def agent(text: str | AgentSpec) -> Agent:
     made = kind.make(spec, read(kind.options, options, whole))
     made.name = whole
     return made
+
+
+def kind_of(word: str) -> AgentKind:
+    """The kind with this word."""
+    if word not in KINDS:
+        hint = nearest(word, KINDS) or "."
+        raise UserError(f"there is no agent '{word}'{hint} The agents are: {', '.join(KINDS)}")
+    return KINDS[word]
 
 
 def example(kind: AgentKind) -> str:

@@ -17,7 +17,8 @@ from diffusearch.agents.bare_king import faces_bare_king, progressing
 from diffusearch.agents.base import Limits
 from diffusearch.agents.candidates import candidates
 from diffusearch.agents.king_and_pawn import is_king_and_pawn, winning
-from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.inference.evaluation import Allowed
+from diffusearch.search.evaluator import Evaluator
 from diffusearch.search.outcome import Outcome, outcome
 
 AHEAD = 0.55  # win probability from which a draw is worth less than playing on

@@ -20,8 +20,8 @@ from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.policy import among
 from diffusearch.agents.strength import FULL, Strength
 from diffusearch.diffusion.decoding import Decoding
+from diffusearch.inference.evaluation import Allowed
 from diffusearch.inference.imagination import Imagination
-from diffusearch.inference.roots import Allowed
 from diffusearch.search.evaluator import Evaluator
 from diffusearch.tokens.layout import Layout
 

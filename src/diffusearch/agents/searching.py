@@ -13,8 +13,9 @@ from diffusearch.agents.chance import choose
 from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.imagining import playable
 from diffusearch.agents.strength import Strength
+from diffusearch.inference.evaluation import Allowed
 from diffusearch.inference.imagination import Imagination
-from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.search.evaluator import Evaluator
 from diffusearch.search.planner import Budget, Plan, Planner
 
 REPORTED = 8  # root moves whose variations a decision reports

@@ -44,7 +44,7 @@ def program(
 
 
 # One family of verbs a file, in the order of the data's path.
-FAMILIES = ("data", "train", "move", "evaluate", "tournament", "report", "reproduce", "play", "doctor")
+FAMILIES = ("data", "train", "move", "evaluate", "tournament", "report", "reproduce", "play", "agents", "doctor")
 
 for _family in FAMILIES:
     import_module(f"diffusearch.cli.{_family}").register(app)

@@ -65,13 +65,13 @@ def principal_variation(board: chess.Board, horizon: int, ask: Ask, oracle: Orac
         answer = oracle.ask(board, oracle.settings.extend, horizon - len(future.line))
 
 
-def random_policy(board: chess.Board, horizon: int, ask: Ask, rng: random.Random) -> tuple[Answer, Future]:
+def random_policy(board: chess.Board, horizon: int, ask: Ask, generator: random.Random) -> tuple[Answer, Future]:
     """Random legal moves after the oracle's action."""
     root = ask(board)
     future = Future([root.best], [root.score])
     board.push(root.best)
     while len(future.line) < horizon and not over(board):
-        move = rng.choice(list(board.legal_moves))
+        move = generator.choice(list(board.legal_moves))
         future.line.append(move)
         board.push(move)
     future.ended = over(board)
@@ -79,7 +79,7 @@ def random_policy(board: chess.Board, horizon: int, ask: Ask, rng: random.Random
 
 
 def random_world(
-    board: chess.Board, horizon: int, ask: Ask, rng: random.Random, others: Sequence[str]
+    board: chess.Board, horizon: int, ask: Ask, generator: random.Random, others: Sequence[str]
 ) -> tuple[Answer, Future]:
     """Unrelated states after the oracle's action, drawn from `others` (FENs)."""
     root = ask(board)
@@ -87,9 +87,9 @@ def random_world(
     own = board.fen()
     choices = [fen for fen in others if fen != own] or [chess.STARTING_FEN]
     for _ in range(horizon - 1):
-        fen = rng.choice(choices)
+        fen = generator.choice(choices)
         future.states.append(fen)
-        future.line.append(rng.choice(list(chess.Board(fen).legal_moves)))
+        future.line.append(generator.choice(list(chess.Board(fen).legal_moves)))
     return root, future
 
 

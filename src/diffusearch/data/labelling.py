@@ -89,15 +89,15 @@ def _attempt(position: RootPosition, settings: LabelSettings, oracle: Oracle, ot
         return oracle.ask(root, budget, settings.horizon)
 
     # Each position has its own generator, so that a draw does not depend on the order of labelling.
-    rng = random.Random(f"{settings.seed} {position.fen}")
+    generator = random.Random(f"{settings.seed} {position.fen}")
     if settings.future == "relabel":
         answer, future = future_policies.relabel(board, settings.horizon, ask, oracle)
     elif settings.future == "pv":
         answer, future = future_policies.principal_variation(board, settings.horizon, ask, oracle)
     elif settings.future == "random":
-        answer, future = future_policies.random_policy(board, settings.horizon, ask, rng)
+        answer, future = future_policies.random_policy(board, settings.horizon, ask, generator)
     else:
-        answer, future = future_policies.random_world(board, settings.horizon, ask, rng, others)
+        answer, future = future_policies.random_world(board, settings.horizon, ask, generator, others)
     return _row(position, settings, answer, future)
 
 

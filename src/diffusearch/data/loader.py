@@ -27,8 +27,8 @@ def source_rows(count: int, start: int, size: int, seed: Sequence[int]) -> npt.N
     filled = 0
     while filled < size:
         epoch, offset = divmod(start + filled, count)
-        rng = np.random.default_rng([*seed, epoch])
-        order = rng.permutation(blocks)
+        generator = np.random.default_rng([*seed, epoch])
+        order = generator.permutation(blocks)
         lengths = np.where(order == blocks - 1, count - (blocks - 1) * _BLOCK, _BLOCK)
         ends = np.cumsum(lengths)
         block = int(np.searchsorted(ends, offset, side="right"))

@@ -17,16 +17,18 @@ from diffusearch.tokens import moves, states
 from diffusearch.tokens.values import UNKNOWN
 
 
-def play_random_moves(arrays: dict[str, npt.NDArray[Any]], share: float, rng: np.random.Generator) -> dict[str, Any]:
+def play_random_moves(
+    arrays: dict[str, npt.NDArray[Any]], share: float, generator: np.random.Generator
+) -> dict[str, Any]:
     """Replace the line of a share of the records by one random legal move and the state after it.
 
     The new array "random_move" [n] bool marks these records. Records of finished games stay as they are.
     """
     out = {name: np.array(array) for name, array in arrays.items()}
     legal = np.unpackbits(arrays["legal"], axis=1, bitorder="little")[:, : moves.NONE]
-    out["random_move"] = (rng.random(len(legal)) < share) & legal.any(1)
+    out["random_move"] = (generator.random(len(legal)) < share) & legal.any(1)
     for index in np.flatnonzero(out["random_move"]).tolist():
-        token = int(rng.choice(np.flatnonzero(legal[index])))
+        token = int(generator.choice(np.flatnonzero(legal[index])))
         board = states.row_board(arrays["states"][index, 0], chess.WHITE)  # in the mover's frame
         board.push_uci(moves.MOVES[token])
         out["moves"][index] = [token, *[moves.NONE] * (out["moves"].shape[1] - 1)]

@@ -27,10 +27,12 @@ def play_games(engine: str, games: int, nodes: int, seed: int) -> Iterator[chess
     player = EngineProcess(engine, {"Threads": 1, "Hash": 1}, timeout=60.0)
     try:
         for number in range(games):
-            rng = random.Random(f"{seed} {number}")
+            generator = random.Random(f"{seed} {number}")
             board = chess.Board()
             while not board.is_game_over(claim_draw=True) and board.ply() < LONGEST:
-                board.push(_random(board, rng) if board.ply() < OPENING_PLIES else _weak(board, player, nodes, rng))
+                board.push(
+                    _random(board, generator) if board.ply() < OPENING_PLIES else _weak(board, player, nodes, generator)
+                )
             game = chess.pgn.Game.from_board(board)
             game.headers["Event"] = f"Self-play, seed {seed}"
             game.headers["Round"] = str(number + 1)
@@ -44,13 +46,13 @@ def play_games(engine: str, games: int, nodes: int, seed: int) -> Iterator[chess
         player.close()
 
 
-def _random(board: chess.Board, rng: random.Random) -> chess.Move:
-    return rng.choice(list(board.legal_moves))
+def _random(board: chess.Board, generator: random.Random) -> chess.Move:
+    return generator.choice(list(board.legal_moves))
 
 
-def _weak(board: chess.Board, player: EngineProcess, nodes: int, rng: random.Random) -> chess.Move:
+def _weak(board: chess.Board, player: EngineProcess, nodes: int, generator: random.Random) -> chess.Move:
     analysis = player.search(board.fen(), SearchBudget(nodes=nodes), min(CHOICES, board.legal_moves.count()))
     scores = [max(-2000, min(2000, variation.score.order())) for variation in analysis.variations]
     weights = [math.exp((score - max(scores)) / SPREAD) for score in scores]
-    chosen = rng.choices(analysis.variations, weights)[0]
+    chosen = generator.choices(analysis.variations, weights)[0]
     return board.parse_uci(chosen.moves[0])

@@ -1,7 +1,8 @@
 """Drafts: the likeliest first moves of a position, each with the lines that the network plays after it.
 
 The network predicts the drafted positions and evaluates them. The rules say which moves are legal in them, and that a
-position without moves is mate or stalemate; they make no position. tokens/drafts.py numbers the nodes of a draft.
+position without moves is mate or stalemate; at the root, with the game's history, they also say which first moves end
+the game. They make no other position. tokens/drafts.py numbers the nodes of a draft.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 import chess
 
 from diffusearch.inference.evaluation import Evaluation, PredictedState
-from diffusearch.search.dynamics import Dynamics, Imagined, Successor
+from diffusearch.search.dynamics import Dynamics, Successor, successors
 from diffusearch.search.evaluator import Evaluator, log_odds
 from diffusearch.search.outcome import Outcome
 from diffusearch.tokens.drafts import BEFORE, LINES, NODES, PLIES
@@ -31,7 +32,7 @@ class DraftNode:
     odds: float  # log odds of the root's mover
     over: bool = False  # whether the game is over there
     evaluation: Evaluation | None = None  # None where the game is over, or there is no position
-    predicted: PredictedState | None = None  # None where the rules made the position
+    predicted: PredictedState | None = None  # None where the rules made the position and nothing was predicted
 
 
 @dataclass
@@ -79,7 +80,7 @@ class Drafter:
     @property
     def predicts(self) -> bool:
         """Whether the network makes the positions."""
-        return isinstance(self.dynamics, Imagined)
+        return self.dynamics.predicts
 
     def first_lines(
         self, boards: Sequence[chess.Board], roots: Sequence[Evaluation], count: int, depth: int
@@ -88,11 +89,10 @@ class Drafter:
         out: list[list[Draft]] = []
         wanted: list[_Wanted] = []
         for board, root in zip(boards, roots, strict=True):
-            likeliest = sorted(root.priors, key=root.priors.__getitem__, reverse=True)[:count]
-            drafts = [Draft(move) for move in likeliest]
+            drafts = [Draft(move) for move in root.ranked()[:count]]
             wanted += [_Wanted(draft, 0, board, root, draft.move) for draft in drafts]
             out.append(drafts)
-        self._add(wanted, last=depth == 1)
+        self._add(wanted, last=depth == 1, at_root=True)
         for ply in range(2, depth + 1):
             node = LINES[0][ply - 1]
             self._add([one for drafts in out for draft in drafts for one in _next(draft, node)], last=ply == depth)
@@ -104,13 +104,12 @@ class Drafter:
             node = LINES[1][ply - 1]
             self._add([one for draft in drafts for one in _next(draft, node)], last=ply == depth)
 
-    def _add(self, wanted: Sequence[_Wanted], *, last: bool) -> None:
+    def _add(self, wanted: Sequence[_Wanted], *, last: bool, at_root: bool = False) -> None:
         """Draft the nodes; the moves of the last ones are not asked for."""
         if not wanted:
             return
-        found = self.dynamics.step(
-            [one.board for one in wanted], [one.evaluation for one in wanted], [one.move for one in wanted]
-        )
+        boards, evaluated = [one.board for one in wanted], [one.evaluation for one in wanted]
+        found = successors(self.dynamics, boards, evaluated, [one.move for one in wanted], at_root=at_root)
         open_ = [one.board for one in found if one.board is not None and one.outcome is None]
         self.calls += self.predicts + bool(open_)
         evaluations = iter(self.evaluator.evaluate(open_, priors=not last) if open_ else [])
@@ -141,6 +140,5 @@ def _next(draft: Draft, node: int) -> list[_Wanted]:
     if parent is None or parent.board is None or parent.evaluation is None:
         return []
     rank = 1 if node == LINES[1][1] else 0  # the second line begins with the second-likeliest reply
-    priors = parent.evaluation.priors
-    likeliest = sorted(priors, key=priors.__getitem__, reverse=True)
+    likeliest = parent.evaluation.ranked()
     return [_Wanted(draft, node, parent.board, parent.evaluation, likeliest[rank])] if len(likeliest) > rank else []

@@ -106,7 +106,7 @@ def _arrays(run: Run, drafter: Drafter, rows: Sequence[dict[str, Any]], wanted: 
 
 def _answer(row: dict[str, Any], evaluation: Evaluation) -> Arrays:
     """Log priors of the likeliest moves, and what the oracle says of them."""
-    likeliest = sorted(evaluation.priors, key=evaluation.priors.__getitem__, reverse=True)[:MOVES]
+    likeliest = evaluation.ranked()[:MOVES]
     place = {move.uci(): at for at, move in enumerate(likeliest)}
     priors = np.full(MOVES, NO_MOVE, dtype=np.float32)
     priors[: len(likeliest)] = np.log(np.maximum([evaluation.priors[move] for move in likeliest], 1e-30))

@@ -20,9 +20,8 @@ from diffusearch.diffusion.decoding import Decoding, Floats
 from diffusearch.drafts.drafting import Draft, Drafter, DraftNode
 from diffusearch.errors import UserError
 from diffusearch.inference.backend import DraftArrays, DraftReading
-from diffusearch.inference.evaluation import Evaluation
-from diffusearch.inference.imagination import DraftedMove, Imagination, Ply, letters, ply_of
-from diffusearch.inference.roots import Allowed
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
+from diffusearch.inference.imagination import DraftedMove, Imagination, Ply, predicted_ply
 from diffusearch.inference.run import EvaluationContext, Run
 from diffusearch.search.dynamics import Dynamics, Imagined
 from diffusearch.search.evaluator import log_odds, probability
@@ -224,23 +223,17 @@ def _drafted(root: Root, at: int) -> DraftedMove:
         after=root.revised[draft.move],
         value=None if first is None or first.board is None else probability(first.odds),
         revised=root.wins[at],
-        lines=tuple(_plies(root.board, line) for line in draft.lines()),
+        lines=tuple(_plies(root, line) for line in draft.lines()),
     )
 
 
-def _plies(board: chess.Board, line: Sequence[DraftNode]) -> tuple[Ply, ...]:
-    """A drafted line with the positions in it; values are those of the side that plays the move."""
+def _plies(root: Root, line: Sequence[DraftNode]) -> tuple[Ply, ...]:
+    """A drafted line with the positions in it."""
     plies: list[Ply] = []
-    here: chess.Board | None = board
-    for number, node in enumerate(line):
-        state = node.predicted
-        squares = None
-        if node.board is not None:
-            squares = letters(node.board)
-        elif state is not None:
-            squares = state.squares
-        ply = ply_of(here, node.move.uci(), node.board, None if state is None else state.problem, squares)
-        value = probability(node.odds)
-        plies.append(replace(ply, value=value if number % 2 == 0 else 1.0 - value))
-        here = node.board
+    board: chess.Board | None = root.board
+    evaluation: Evaluation | None = root.evaluation
+    for node in line:
+        state = node.predicted or PredictedState(node.board)  # the rules may make the positions of drafts
+        plies.append(predicted_ply(board, node.move, state, None if evaluation is None else evaluation.value))
+        board, evaluation = node.board, node.evaluation
     return tuple(plies)

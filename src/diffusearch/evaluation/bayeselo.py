@@ -13,7 +13,7 @@ somebody never lost: virtual draws would not, because a growing draw margin expl
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +50,6 @@ class Fit:
     ratings: Array  # [players], mean 0
     advantage: float  # what moving first is worth
     draw: float  # the margin d; 0 where no game was drawn
-    log_likelihood: float  # of the data with the prior
 
 
 def expected(fit: Fit, white: int, black: int) -> tuple[float, float, float]:
@@ -95,7 +94,7 @@ def fit(counts: Counts, players: int, prior: float = 2.0) -> Fit:
         if not prior and np.abs(parameters).max() > FAR:
             raise UserError("The ratings have no maximum (somebody never lost a game): rate with a prior above 0.")
     ratings = parameters[:players] / SCALE
-    return Fit(ratings - ratings.mean(), float(parameters[players] / SCALE), float(parameters[-1] / SCALE), best)
+    return Fit(ratings - ratings.mean(), float(parameters[players] / SCALE), float(parameters[-1] / SCALE))
 
 
 def _logistic(y: float | Array) -> float | Array:
@@ -162,15 +161,3 @@ def _virtual_games(counts: Counts, players: int, prior: float) -> Array:
     share = met * (1 / own[:, None] + 1 / own[None, :]) / 2  # of an unordered pair, both players' parts together
     out: Array = prior * share[counts.white, counts.black] / 2  # half of it in each colour
     return out
-
-
-def tally(results: Sequence[tuple[int, int, float]]) -> Counts:
-    """Counts from games (white, black, points of White: 1, 0.5 or 0)."""
-    table: dict[tuple[int, int], list[float]] = {}
-    for white, black, points in results:
-        row = table.setdefault((white, black), [0.0, 0.0, 0.0])
-        row[{1.0: 0, 0.5: 1, 0.0: 2}[points]] += 1
-    pairs = sorted(table)
-    cells = np.array([table[pair] for pair in pairs], dtype=float).reshape(-1, 3)
-    index = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return Counts(index[:, 0], index[:, 1], cells[:, 0], cells[:, 1], cells[:, 2])

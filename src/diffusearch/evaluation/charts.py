@@ -11,7 +11,7 @@ from typing import Any
 from diffusearch.evaluation.chart_notes import Note, place_notes
 from diffusearch.evaluation.figures import new_figure
 from diffusearch.evaluation.paper import paper_figure, paper_name
-from diffusearch.evaluation.record import rows_of
+from diffusearch.evaluation.record import apart_from
 
 SERIES = ("#1f5fa8", "#b5532c", "#3a8f4d", "#7a4fa3")
 OURS, PAPER_10K, PAPER_100K = "#1f5fa8", "#c9a227", "#b5532c"
@@ -34,7 +34,8 @@ def main_bars(actions: Sequence[dict[str, Any]], puzzles: Sequence[dict[str, Any
                 figure_there = paper_figure("main", f"{paper_name(one['agent'], one.get('recipe'))}, {games}", metric)
                 if figure_there is not None:
                     axis.plot(figure_there, place, marker="D", color=colour, linestyle="none")
-        axis.set_yticks(range(len(results)), [", ".join(filter(None, (one["agent"], rows_of(one)))) for one in results])
+        names = ["\n".join(filter(None, (one["agent"], apart_from(one)))) for one in results]
+        axis.set_yticks(range(len(results)), names)
         axis.invert_yaxis()
         axis.set_xlim(0, 100)
         axis.set_xlabel(f"{metric}, % (bars: here; diamonds: paper, 10k light, 100k dark)")

@@ -104,15 +104,15 @@ def random_positions(count: int, seed: int, plies: tuple[int, int] = (8, 80)) ->
 
     They are out of distribution on purpose: a model that knows only common positions of human games fails here.
     """
-    dice = random.Random(seed)
+    generator = random.Random(seed)
     positions: list[LabelledPosition] = []
     while len(positions) < count:
         board = chess.Board()
-        for _ in range(dice.randint(*plies)):
+        for _ in range(generator.randint(*plies)):
             moves = list(board.legal_moves)
             if not moves:
                 break
-            board.push(dice.choice(moves))
+            board.push(generator.choice(moves))
         if any(board.legal_moves):
             positions.append(LabelledPosition(board.fen(), ()))
     return positions

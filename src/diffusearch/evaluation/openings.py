@@ -32,13 +32,13 @@ def make_openings(
 
     Gives up after `tries` draws for each opening wanted.
     """
-    dice = random.Random(seed)
+    generator = random.Random(seed)
     openings: list[Opening] = []
     seen: set[str] = set()
     for _ in range(tries * count):
         if len(openings) == count:
             return openings
-        board = _random_board(dice, plies)
+        board = _random_board(generator, plies)
         if board is None or board.epd() in seen or board.is_check():
             continue
         seen.add(board.epd())
@@ -48,13 +48,13 @@ def make_openings(
     raise UserError(f"Only {len(openings)} of {count} openings were level within {margin}: allow a larger margin.")
 
 
-def _random_board(dice: random.Random, plies: int) -> chess.Board | None:
+def _random_board(generator: random.Random, plies: int) -> chess.Board | None:
     board = chess.Board()
     for _ in range(plies):
         moves = list(board.legal_moves)
         if not moves:
             return None
-        board.push(dice.choice(moves))
+        board.push(generator.choice(moves))
     return board if any(board.legal_moves) else None
 
 

@@ -109,10 +109,10 @@ def rate(
         return moved
 
     best = fitted(table.sum(axis=0))
-    dice = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     samples = np.zeros((replicas, len(names)))
     for replica in range(replicas):
-        drawn = np.concatenate([dice.choice(rows, size=len(rows)) for rows in strata])
+        drawn = np.concatenate([generator.choice(rows, size=len(rows)) for rows in strata])
         samples[replica] = shifted(fitted(table[drawn].sum(axis=0)))
         progress(1)
     better = (samples[:, :, None] > samples[:, None, :]).mean(axis=0)

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -122,6 +123,29 @@ def _apart(result: dict[str, Any]) -> list[tuple[str, str]]:
 def rows_of(result: dict[str, Any]) -> str:
     """Which rows of its data a result is of, in words; nothing where they are the first."""
     return ", ".join(words for _, words in _apart(result))
+
+
+def weights_of(recipe: Any) -> str:
+    """Which weights are behind an agent's recipe, in words: their version, else the beginning of their sha256.
+
+    An agent's text alone does not say it: the packaged weights change from version to version.
+    """
+    found = [recipe.get("weights_version") or recipe["weights"][:8] for recipe in _runs(recipe)]
+    return "weights " + " + ".join(dict.fromkeys(found)) if found else ""
+
+
+def _runs(recipe: Any) -> Iterator[dict[str, Any]]:
+    """The recipes of trained runs; an agent with several networks has one under each of their names."""
+    if isinstance(recipe, dict) and isinstance(recipe.get("weights"), str):
+        yield recipe
+    elif isinstance(recipe, dict):
+        for value in recipe.values():
+            yield from _runs(value)
+
+
+def apart_from(result: dict[str, Any]) -> str:
+    """What tells a result from others of its agent: weights and rows, in words."""
+    return ", ".join(filter(None, (weights_of(result["recipe"]), rows_of(result))))
 
 
 def slug(text: str) -> str:

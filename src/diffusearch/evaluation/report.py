@@ -11,7 +11,7 @@ from diffusearch.errors import UserError
 from diffusearch.evaluation import charts, crosstable
 from diffusearch.evaluation.compare import compare_folder
 from diffusearch.evaluation.paper import paper_figure, paper_name
-from diffusearch.evaluation.record import rows_of
+from diffusearch.evaluation.record import apart_from, weights_of
 from diffusearch.files import write_whole
 
 PAPER_GAMES = ("10k games", "100k games")
@@ -20,7 +20,7 @@ Results = dict[str, list[dict[str, Any]]]
 
 
 def load_results(folder: Path) -> Results:
-    """All results below a folder by kind; of the same agents and data only the largest, of those the latest."""
+    """All results below a folder by kind; of the same agents, weights and data the largest, then the latest."""
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}: give the folder that eval verbs wrote their results to.")
     best: dict[tuple[str, ...], dict[str, Any]] = {}
@@ -32,7 +32,7 @@ def load_results(folder: Path) -> Results:
         if not isinstance(result, dict) or result.get("kind") not in KINDS:
             continue  # another kind of JSON, such as a tournament's conditions
         result["file"] = str(path.relative_to(folder))
-        key = (result["kind"], json.dumps(result["agent"]), str(result["data_hash"]), rows_of(result))
+        key = (result["kind"], json.dumps(result["agent"]), str(result["data_hash"]), apart_from(result))
         old = best.get(key)
         if old is None or (result["n"], result["date"]) > (old["n"], old["date"]):
             best[key] = result
@@ -88,14 +88,19 @@ def percent(share: dict[str, Any] | None, key: str = "accuracy") -> str:
 
 
 def main_table(results: Results) -> str:
-    """Elo, puzzles and actions of every agent, with the paper's rows for 10k and 100k games."""
-    agents: dict[tuple[str, str], dict[str, Any]] = {}  # by agent and rows: others are compared apart
+    """Elo, puzzles and actions of every agent, with the paper's rows for 10k and 100k games.
+
+    Other weights or other rows of the data are another row of the table; where two files of actions are left for a
+    row, the larger one is shown.
+    """
+    agents: dict[tuple[str, str], dict[str, Any]] = {}  # by what sets them apart, and agent
     for kind in ("actions", "puzzles"):
         for one in sorted(results[kind], key=lambda one: int(one["n"])):
-            agents.setdefault((rows_of(one), one["agent"]), {})[kind] = one
+            agents.setdefault((apart_from(one), one["agent"]), {})[kind] = one
     for one in results["tournament"]:
         for row in one["ratings"]:
-            agents.setdefault(("", row["agent"]), {})["elo"] = row
+            recipe = (one["recipe"] or {}).get(row["agent"])
+            agents.setdefault((weights_of(recipe), row["agent"]), {})["elo"] = row
     if not agents:
         return ""
     head = ["agent", "Elo", "puzzles %", "mate-tolerant %", "puzzle rating", "actions %", "n (puzzles, actions)"]
@@ -116,8 +121,8 @@ def main_table(results: Results) -> str:
             ]
         )
     notes = (
-        "In brackets 95 % intervals. Puzzles are strict (the whole solution) unless said. The paper's Elo has its own "
-        "scale (its own six agents), its puzzles and states are other files: compare orders, not digits."
+        "In brackets 95 % intervals. Puzzles are strict (the whole solution) unless said. Each tournament has its own "
+        "scale of Elo (below), also the paper's, whose puzzles and states are other files: compare orders, not digits."
     )
     return f"## Agents\n\n{table(head, rows)}\n\n{notes}"
 
@@ -144,7 +149,8 @@ def _phases(results: Sequence[dict[str, Any]]) -> str:
         return ""
     names = ("opening", "middlegame", "endgame")
     rows = [
-        [_named(one["agent"], rows_of(one)), *(percent(one["by_phase"].get(name)) for name in names)] for one in results
+        [_named(one["agent"], apart_from(one)), *(percent(one["by_phase"].get(name)) for name in names)]
+        for one in results
     ]
     return f"## Actions by phase, %\n\n{table(['agent', *names], rows)}"
 
@@ -154,7 +160,7 @@ def _bands(results: Sequence[dict[str, Any]]) -> str:
         return ""
     bands = sorted({band for one in results for band in one["by_rating"]})
     rows = [[_unpadded(band), *(percent(one["by_rating"].get(band)) for one in results)] for band in bands]
-    head = ["rating", *(_named(one["agent"], rows_of(one)) for one in results)]
+    head = ["rating", *(_named(one["agent"], apart_from(one)) for one in results)]
     return f"## Puzzles by rating, strict %\n\n{table(head, rows)}"
 
 
@@ -186,7 +192,9 @@ def futures_table(result: dict[str, Any], title: str | None = None) -> str:
     )
     if denoised:
         note = f"\n\nA cell of the paper has its figures of the four columns, in their order.{note}"
-    heading = f"## Futures of `{result['agent']}`, % of {result['n']}" if title is None else title
+    heading = (
+        f"## Futures of {_named(result['agent'], apart_from(result))}, % of {result['n']}" if title is None else title
+    )
     return f"{heading}\n\n{table(head, rows)}{note}"
 
 

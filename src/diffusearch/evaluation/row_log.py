@@ -59,12 +59,7 @@ class RowLog:
 
     def __init__(self, path: Path, kind: str, agent: Agent) -> None:
         """`kind` is the metric: actions or puzzles."""
-        provenance = json.dumps(agent.provenance, sort_keys=True, default=str)
-        self.head = {
-            "kind": kind,
-            "agent": agent.name,
-            "agent_hash": hashlib.sha256(provenance.encode()).hexdigest()[:12],
-        }
+        self.head = {"kind": kind, "agent": agent.name, "agent_hash": agent_digest(agent)}
         self.file = JsonLines(path, "row")
 
     def done(self, ids: Sequence[str]) -> list[PositionRow]:

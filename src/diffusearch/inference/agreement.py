@@ -44,14 +44,14 @@ class Agreement:
 
 def positions(count: int, seed: int) -> list[chess.Board]:
     """Positions of random games; each has a legal move."""
-    lots = random.Random(seed)
-    return [_position(lots) for _ in range(count)]
+    generator = random.Random(seed)
+    return [_position(generator) for _ in range(count)]
 
 
-def _position(lots: random.Random) -> chess.Board:
+def _position(generator: random.Random) -> chess.Board:
     board = chess.Board()
-    for _ in range(lots.randrange(80)):
-        board.push(lots.choice(list(board.legal_moves)))
+    for _ in range(generator.randrange(80)):
+        board.push(generator.choice(list(board.legal_moves)))
         if not any(board.legal_moves):
             board.pop()
             break
@@ -63,10 +63,10 @@ def noised_records(given: Ints, layout: Layout, seed: int) -> Ints:
 
     What is visible of their futures is drawn from the vocabularies: arithmetic is compared here, not chess.
     """
-    numbers = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     sizes = layout.sizes[given.shape[1] :]
-    visible = numbers.random((len(given), len(sizes))) < np.linspace(0, 1, len(given))[:, None]
-    future = np.where(visible, numbers.integers(0, sizes, (len(given), len(sizes))), sizes)
+    visible = generator.random((len(given), len(sizes))) < np.linspace(0, 1, len(given))[:, None]
+    future = np.where(visible, generator.integers(0, sizes, (len(given), len(sizes))), sizes)
     return np.concatenate([given, future], axis=1)
 
 
@@ -89,16 +89,16 @@ def agreement(run: Run, graphs: OnnxBackend, count: int, seed: int = 1) -> Agree
 
 def _random_drafts(context: RootContext, seed: int) -> DraftArrays:
     """Three drafts of each root with drawn numbers; some nodes are missing, and in some the game is over."""
-    numbers = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     assert context.hidden is not None
     root = context.hidden.astype(np.float32)
     nodes = (len(root), 3, NODES)
 
     def drawn(*shape: int) -> Floats:
-        return numbers.normal(size=shape).astype(np.float32)
+        return generator.normal(size=shape).astype(np.float32)
 
-    exists = numbers.random(nodes) < 0.8
-    over = numbers.random(nodes) < 0.1
+    exists = generator.random(nodes) < 0.8
+    over = generator.random(nodes) < 0.1
     hidden = drawn(*nodes, *root.shape[1:])
     return DraftArrays(root, hidden, drawn(len(root)), drawn(*nodes), -np.abs(drawn(*nodes)), exists, over)
 

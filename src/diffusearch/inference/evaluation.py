@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import chess
+
+Allowed = Sequence[Sequence[chess.Move]]  # the moves that may be played on each board
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,10 @@ class Evaluation:
     legal_mass: float | None = None  # probability of all legal moves together, without the legality mask
     raw_legal: bool | None = None  # whether the likeliest move is legal without the mask
     context: object | None = field(default=None, repr=False, compare=False)  # the network's keys and values of the root
+
+    def ranked(self) -> list[chess.Move]:
+        """The moves of the priors, likeliest first; of equal ones the earlier."""
+        return sorted(self.priors, key=self.priors.__getitem__, reverse=True)
 
 
 @dataclass(frozen=True)

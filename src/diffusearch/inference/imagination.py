@@ -5,10 +5,12 @@ Everything here is in UCI and FEN, in the true colours of the game, ready for JS
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import chess
+
+from diffusearch.inference.evaluation import PredictedState
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Ply:
     follows: bool  # whether the state is exactly what the move gives from the state before
     squares: str | None = None  # the imagined board as 64 characters from a8 (FEN letters, '.' empty), valid or not
     wrong: tuple[int, ...] = ()  # squares (a1 = 0) where the imagined board differs from the true result of the move
-    value: float | None = None  # win probability of the side that plays the move, where the planner evaluated it
+    value: float | None = None  # of the position in which it is played, for the side that plays it; None: not evaluated
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class DraftedMove:
-    """A first move that was drafted, and what the network makes of the draft. Values are of the root's mover."""
+    """A first move that was drafted, and what the network makes of the draft. Its values are of the root's mover."""
 
     move: str  # UCI
     before: float  # its probability at the first look
@@ -113,6 +115,22 @@ def ply_of(
     state = None if following is None else following.fen()
     wrong = () if result is None or squares is None else _differences(squares, letters(result))
     return Ply(uci, result is not None, state, problem, result is not None and result == following, squares, wrong)
+
+
+def predicted_ply(
+    before: chess.Board | None, move: chess.Move, predicted: PredictedState | None, value: float | None
+) -> Ply:
+    """A move with the state that the network predicts after it, if one was predicted.
+
+    `value` is that of the position before the move (None: it was not evaluated).
+    """
+    if predicted is None:
+        ply = ply_of(before, move.uci(), None, None, None)
+    else:
+        state = predicted.board
+        squares = predicted.squares if state is None else letters(state)
+        ply = ply_of(before, move.uci(), state, predicted.problem, squares)
+    return replace(ply, value=value)
 
 
 def result_of(here: chess.Board | None, uci: str | None) -> chess.Board | None:

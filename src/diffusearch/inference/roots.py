@@ -10,12 +10,11 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
+from diffusearch.inference.evaluation import Allowed
 from diffusearch.tokens import moves, states
 from diffusearch.tokens.layout import Layout
 from diffusearch.tokens.record_tokens import Bools, Ints, record_tokens
 from diffusearch.tokens.values import UNKNOWN
-
-Allowed = Sequence[Sequence[chess.Move]]  # the moves that may be played on each board
 
 
 @dataclass(frozen=True)

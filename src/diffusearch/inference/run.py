@@ -20,10 +20,10 @@ from diffusearch.errors import UserError
 from diffusearch.files import sha256
 from diffusearch.inference.backend import Backend, RootContext
 from diffusearch.inference.backends import open_backend
-from diffusearch.inference.evaluation import Evaluation, PredictedState
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.reading import Reader, read_sample
-from diffusearch.inference.roots import Allowed, Roots, given_variables, move_tokens, token_mask
+from diffusearch.inference.roots import Roots, given_variables, move_tokens, token_mask
 from diffusearch.tokens.layout import JUDGES, Layout
 from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES

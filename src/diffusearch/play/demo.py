@@ -7,9 +7,10 @@ from rich.console import Console
 
 from diffusearch.agents.base import Agent
 from diffusearch.errors import UserError
+from diffusearch.inference.imagination import letters
 from diffusearch.play.puzzles import PagePuzzle, puzzles
 from diffusearch.play.terminal import beside, board_lines, film_frames, imagined_boards, summary
-from diffusearch.play.thoughts import squares_of, thought_of
+from diffusearch.play.thoughts import thought_of
 
 FIRST = 31  # the puzzle that is shown unless another is asked for: the drafts find a sacrifice
 
@@ -28,7 +29,7 @@ def show(agent: Agent, number: int, console: Console) -> None:
     board = chess.Board(puzzle.fen)
     side = "White" if board.turn else "Black"
     console.print(f"Puzzle {number}, rated about {puzzle.rating}: {side} to move.\n{puzzle.fen}\n", highlight=False)
-    console.print(beside([board_lines(squares_of(board), "the position")]))
+    console.print(beside([board_lines(letters(board), "the position")]))
 
     thought = thought_of(agent.name, board, agent.play(board))
     frames = film_frames(thought.film)

@@ -53,9 +53,9 @@ class MadePuzzle:
 class PuzzleMaker:
     """One engine, one source of randomness."""
 
-    def __init__(self, engine: chess.engine.SimpleEngine, rng: random.Random, nodes: int) -> None:
+    def __init__(self, engine: chess.engine.SimpleEngine, generator: random.Random, nodes: int) -> None:
         self._engine = engine
-        self._rng = rng
+        self._generator = generator
         self._nodes = nodes
 
     def judge(self, board: chess.Board, nodes: int) -> Judged | None:
@@ -69,13 +69,13 @@ class PuzzleMaker:
     def weak_game(self) -> Iterator[chess.Board]:
         """Positions of a game with a random opening and moves after few nodes: full of mistakes."""
         board = chess.Board()
-        for _ in range(self._rng.randint(4, 8)):
+        for _ in range(self._generator.randint(4, 8)):
             if board.is_game_over():
                 return
-            board.push(self._rng.choice(list(board.legal_moves)))
+            board.push(self._generator.choice(list(board.legal_moves)))
         while not board.is_game_over(claim_draw=True) and board.ply() < 120:
             yield board
-            limit = chess.engine.Limit(nodes=self._rng.choice((5, 20, 80)))
+            limit = chess.engine.Limit(nodes=self._generator.choice((5, 20, 80)))
             move = self._engine.play(board, limit).move
             if move is None:
                 return

@@ -1,6 +1,6 @@
-"""Who can be played on the page: a fixed list of opponents, each built once and shared by all games.
+"""Who can be played on the page: a fixed list of opponents, whose agents are built once and shared by all games.
 
-The page names an opponent by its id and never by a text that could hold a path. Agents keep no game between two
+The page names an opponent by an id from this list: no other text is ever built. Agents keep no game between two
 requests (the game lives in the browser), so each decision starts from `new_game` and holds the agent's own lock.
 `diffusearch play --agent TEXT` adds opponents before the packaged ones.
 """
@@ -8,7 +8,8 @@ requests (the game lives in the browser), so each decision starts from `new_game
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -158,7 +159,8 @@ def _own(text: str) -> Opponent:
     spec = AgentSpec.parse(text)
     known = {option.name for option in KINDS[spec.word].options} if spec.word in KINDS else set()
     filmed = spec.with_options(film="on") if "film" in known and "film" not in spec.options else spec
-    return Opponent(text, text, "Your own agent.", (Level("as given", str(filmed)),))
+    # The id has a word before the text, for `diffusearch` alone is the id of a packaged opponent.
+    return Opponent(f"own:{text}", text, "Your own agent.", (Level("as given", str(filmed)),))
 
 
 def _rating(level: Level) -> Rating | None:
@@ -169,14 +171,21 @@ class UnknownAgent(UserError):
     """The page asked for an opponent that is not on the list."""
 
 
+class _Shared:
+    """The agent of a text, None until its first use; whoever uses it holds the lock."""
+
+    def __init__(self) -> None:
+        self.agent: Agent | None = None
+        self.lock = threading.Lock()
+
+
 class Opponents:
-    """The list, and the agents built from its levels."""
+    """The list, and the agents built from its levels. Levels with the same text share an agent."""
 
     def __init__(self, listed: Sequence[Opponent], build: Callable[[str], Agent]) -> None:
         self._listed = {one.id: one for one in listed}
         self._build = build
-        self._agents: dict[str, Agent] = {}
-        self._locks = {one.id: threading.Lock() for one in listed}
+        self._agents = {level.text: _Shared() for one in listed for level in one.levels}
         self._states: dict[str, tuple[State, str | None]] = {one.id: ("loading", None) for one in listed}
         self._loader: threading.Thread | None = None
         self._closed = False
@@ -203,18 +212,20 @@ class Opponents:
             if self._closed:
                 return
             try:
-                with self._locks[one.id]:
-                    self._agent(one.level(None))
-                self._states[one.id] = "ready", None
+                with self._agent(one.level(None)):
+                    self._states[one.id] = "ready", None
             except Exception as error:  # whatever stops one opponent must not stop the others
                 sentence = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
                 self._states[one.id] = "problem", " ".join(sentence.split())
 
-    def _agent(self, level: Level) -> Agent:
-        """The level's agent, built at its first use. Call with the opponent's lock held."""
-        if level.text not in self._agents:
-            self._agents[level.text] = self._build(level.text)
-        return self._agents[level.text]
+    @contextmanager
+    def _agent(self, level: Level) -> Iterator[Agent]:
+        """The level's agent, built at its first use, for one thread alone."""
+        shared = self._agents[level.text]
+        with shared.lock:
+            if shared.agent is None:
+                shared.agent = self._build(level.text)
+            yield shared.agent
 
     def cards(self) -> list[AgentCard]:
         """The list as it is now: which opponents are ready, which are being loaded, which cannot play here."""
@@ -237,8 +248,7 @@ class Opponents:
         """One decision; waits for the agent while it is loaded or busy with another request."""
         one = self.find(agent_id)
         chosen = one.level(level)
-        with self._locks[agent_id]:
-            agent = self._agent(chosen)
+        with self._agent(chosen) as agent:
             agent.new_game()
             if one.lines > 1:
                 return agent.analyse(board, chosen.limits, one.lines)[0]
@@ -247,13 +257,13 @@ class Opponents:
     def decide_many(self, agent_id: str, boards: Sequence[chess.Board], level: int | None) -> list[Decision]:
         """Decisions in unrelated positions."""
         chosen = self.find(agent_id).level(level)
-        with self._locks[agent_id]:
-            agent = self._agent(chosen)
+        with self._agent(chosen) as agent:
             agent.new_game()
             return agent.play_many(boards, chosen.limits)
 
     def close(self) -> None:
         self._closed = True
-        for agent in self._agents.values():
-            agent.close()
-        self._agents.clear()
+        for shared in self._agents.values():
+            if shared.agent is not None:
+                shared.agent.close()
+                shared.agent = None

@@ -92,7 +92,7 @@ class AgentCard(ApiModel):
 
 
 class AgentChoice(ApiModel):
-    agent: str = Field(min_length=1, max_length=300, description="an id from the list of agents")
+    agent: str = Field(min_length=1, max_length=1000, description="an id from the list of agents")
     level: int | None = Field(default=None, ge=0, le=99, description="index into the agent's levels")
 
 

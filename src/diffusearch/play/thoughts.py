@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import chess
 
 from diffusearch.agents.base import Decision, LookAhead
-from diffusearch.inference.imagination import Imagination, Ply
+from diffusearch.inference.imagination import Imagination, Ply, letters
 from diffusearch.play.pasted_games import side
 from diffusearch.play.schemas import (
     CandidateMove,
@@ -23,16 +23,6 @@ CANDIDATES = 6  # moves shown; the rest of the distribution is too small to see
 LONGEST = 8  # plies of a line that are shown
 # Draw offers: an agent accepts below this win probability, and in a balanced position from this move on.
 ACCEPTS_BELOW, BALANCED_BELOW, BALANCED_FROM = 0.45, 0.55, 40
-
-
-def squares_of(board: chess.Board) -> str:
-    """64 characters from a8, '.' for an empty square."""
-    letters = []
-    for rank in reversed(range(8)):
-        for file in range(8):
-            piece = board.piece_at(chess.square(file, rank))
-            letters.append(piece.symbol() if piece else ".")
-    return "".join(letters)
 
 
 def thought_of(agent_id: str, board: chess.Board, decision: Decision, draw_offered: bool = False) -> Thought:
@@ -95,7 +85,7 @@ def _true_line(board: chess.Board, line: tuple[chess.Move, ...]) -> list[LinePly
     for move in line[:LONGEST]:
         san = replay.san(move)
         replay.push(move)
-        plies.append(LinePly(uci=move.uci(), san=san, legal=True, squares=squares_of(replay), wrong=[], problem=None))
+        plies.append(LinePly(uci=move.uci(), san=san, legal=True, squares=letters(replay), wrong=[], problem=None))
     return plies
 
 

@@ -129,12 +129,12 @@ def _label_hours(one: LabelSet, whole: Whole, rates: Rates) -> float:
     assert run.settings.oracle is not None
     nodes = one.nodes * (30 if one.actions else 1)
     if nodes not in rates.searches:
-        dice, board, made = random.Random(0), chess.Board(), 0
+        generator, board, made = random.Random(0), chess.Board(), 0
         with Oracle(run.settings.oracle) as oracle:
             oracle.ask(board, run.settings.oracle.budget)
             began = time.perf_counter()
             while made == 0 or time.perf_counter() - began < rates.seconds:
-                board.push(dice.choice(list(board.legal_moves)))
+                board.push(generator.choice(list(board.legal_moves)))
                 if not any(board.legal_moves) or board.is_game_over():
                     board = chess.Board()
                 if one.actions:

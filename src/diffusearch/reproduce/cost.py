@@ -201,19 +201,19 @@ def _write_games(path: Path, horizon: int, count: int = GAMES) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    dice = random.Random(0)
+    generator = random.Random(0)
     rows = []
     for number in range(count):
         board = chess.Board()
-        for _ in range(dice.randint(4, 12)):
+        for _ in range(generator.randint(4, 12)):
             moves = list(board.legal_moves)
             if moves:  # a random game may end in mate so soon
-                board.push(dice.choice(moves))
+                board.push(generator.choice(moves))
         fen = board.fen()
         line: list[str] = []
         scored = " ".join(f"{move.uci()}:0" for move in board.legal_moves)
         while len(line) < horizon and any(board.legal_moves):
-            line.append(dice.choice(list(board.legal_moves)).uci())
+            line.append(generator.choice(list(board.legal_moves)).uci())
             board.push_uci(line[-1])
         known = {"fen": fen, "line": " ".join(line), "cp": 0, "nodes": 1, "pool": "random", "game": number, "ply": 0}
         rows.append(known | {"mate": None, "played": line[0], "split": "train", "actions": scored})

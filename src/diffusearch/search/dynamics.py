@@ -9,7 +9,7 @@ from typing import Protocol
 import chess
 
 from diffusearch.inference.evaluation import Evaluation, PredictedState
-from diffusearch.search.outcome import Outcome, outcome
+from diffusearch.search.outcome import Outcome, outcome, outcome_after
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Successor:
 
 class Dynamics(Protocol):
     """s, a -> s'."""
+
+    predicts: bool  # whether a network makes the states: a step is then a network call, and each state an evaluation
 
     def step(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
@@ -42,6 +44,8 @@ class Predictor(Protocol):
 class Rules:
     """States by the rules. Boards keep their history, so repetition and the fifty-move rule are seen in the tree."""
 
+    predicts = False
+
     def step(
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
     ) -> list[Successor]:
@@ -60,6 +64,8 @@ class Imagined:
     what a move does to the board.
     """
 
+    predicts = True
+
     def __init__(self, network: Predictor) -> None:
         self.network = network
 
@@ -74,3 +80,31 @@ def _successor(state: PredictedState) -> Successor:
     if board is None or any(board.legal_moves):
         return Successor(board, None, state)
     return Successor(board, Outcome.MATED if board.is_check() else Outcome.DRAWN, state)
+
+
+def successors(
+    dynamics: Dynamics,
+    boards: Sequence[chess.Board],
+    evaluations: Sequence[Evaluation | None],
+    moves: Sequence[chess.Move],
+    *,
+    at_root: bool,
+) -> list[Successor]:
+    """The states after moves. At the root the rules say which moves end the game, whatever is predicted.
+
+    Only there are the boards true: their history shows repetition and fifty moves, and predicted states have none.
+    """
+    found = dynamics.step(boards, evaluations, moves)
+    if not (at_root and dynamics.predicts):  # dynamics by the rules have seen the ends already
+        return found
+    return [_by_the_rules(*one) for one in zip(boards, moves, found, strict=True)]
+
+
+def _by_the_rules(board: chess.Board, move: chess.Move, predicted: Successor) -> Successor:
+    """The true end of the game where the move ends it, else what was predicted."""
+    result = outcome_after(board, move)
+    if result is None:
+        return predicted
+    end = board.copy(stack=False)
+    end.push(move)
+    return Successor(end, result, predicted.predicted)

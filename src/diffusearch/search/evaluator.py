@@ -9,9 +9,7 @@ from typing import Protocol
 import chess
 import numpy as np
 
-from diffusearch.inference.evaluation import Evaluation
-
-Allowed = Sequence[Sequence[chess.Move]]  # the moves that may be played on each board
+from diffusearch.inference.evaluation import Allowed, Evaluation
 
 # A network is never as certain as the rules: its values are kept this far from 0 and 1, so that mate comes first.
 DOUBT = 1e-3

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import chess
 import numpy as np
 
-from diffusearch.inference.evaluation import Evaluation
-from diffusearch.search.evaluator import Allowed
+from diffusearch.inference.evaluation import Allowed, Evaluation
 from diffusearch.tokens.values import win_probability
 
 # Centipawns, the textbook's. The king counts nothing: it never leaves the board.

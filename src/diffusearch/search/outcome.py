@@ -37,17 +37,26 @@ def outcome(board: chess.Board, claims: bool = True) -> Outcome | None:
     return None
 
 
+def outcome_after(board: chess.Board, move: chess.Move) -> Outcome | None:
+    """The result of the position after a move."""
+    board.push(move)
+    result = outcome(board)
+    board.pop()
+    return result
+
+
 def value_of_last_move(board: chess.Board) -> float | None:
     """After a move that ended the game: its value for the side that made it, mate 1, any draw 1/2; else None."""
-    result = outcome(board)
-    if result is None:
-        return None
-    return 1.0 if result is Outcome.MATED else 0.5
+    return _movers_value(outcome(board))
 
 
 def value_after(board: chess.Board, move: chess.Move) -> float | None:
     """Before a move that ends the game: its value for the side to move; None if the game goes on."""
-    board.push(move)
-    value = value_of_last_move(board)
-    board.pop()
-    return value
+    return _movers_value(outcome_after(board, move))
+
+
+def _movers_value(result: Outcome | None) -> float | None:
+    """A result for the side that made the last move."""
+    if result is None:
+        return None
+    return 1.0 if result is Outcome.MATED else 0.5

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import chess
 
+from diffusearch.inference.evaluation import Allowed
 from diffusearch.inference.imagination import Ply
-from diffusearch.search.evaluator import Allowed
 
 
 @dataclass(frozen=True)

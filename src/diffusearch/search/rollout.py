@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import chess
 
-from diffusearch.inference.evaluation import Evaluation
-from diffusearch.inference.imagination import Ply, letters, ply_of
-from diffusearch.search.dynamics import Dynamics, Imagined, Successor
-from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.inference.evaluation import Allowed, Evaluation
+from diffusearch.inference.imagination import Ply, predicted_ply
+from diffusearch.search.dynamics import Dynamics, Successor, successors
+from diffusearch.search.evaluator import Evaluator
 from diffusearch.search.planner import Budget, Plan, Planner, RootMove, Variation
 
 DEPTH = 4
@@ -50,7 +50,7 @@ class Rollout(Planner):
     def plan(self, boards: Sequence[chess.Board], legal: Allowed | None, budget: Budget) -> list[Plan]:
         depth = min(self.depth, budget.depth or self.depth) if budget.line else 1
         if budget.calls is not None:
-            depth = min(depth, (budget.calls + 1) // 2 if self._predicts else budget.calls)
+            depth = min(depth, (budget.calls + 1) // 2 if self.dynamics.predicts else budget.calls)
         paths = [_Path(board) for board in boards]
         going = paths
         for ply in range(max(1, depth)):
@@ -61,21 +61,18 @@ class Rollout(Planner):
                 path.root = path.root or evaluation
                 _play(path, evaluation)
             if ply + 1 < depth:
-                self._step(going, found)
+                self._step(going, found, at_root=ply == 0)
                 going = [path for path in going if not path.over]
         return [_plan(path) for path in paths]
 
     def work(self, calls: int) -> int:
-        return min(calls, 2 * self.depth - 1 if self._predicts else self.depth)
+        return min(calls, 2 * self.depth - 1 if self.dynamics.predicts else self.depth)
 
-    @property
-    def _predicts(self) -> bool:
-        return isinstance(self.dynamics, Imagined)
-
-    def _step(self, paths: Sequence[_Path], evaluations: Sequence[Evaluation]) -> None:
+    def _step(self, paths: Sequence[_Path], evaluations: Sequence[Evaluation], *, at_root: bool) -> None:
         """Every path goes on to the state after its last move, or ends."""
-        successors = self.dynamics.step([path.board for path in paths], evaluations, [path.moves[-1] for path in paths])
-        for path, successor in zip(paths, successors, strict=True):
+        boards, moves = [path.board for path in paths], [path.moves[-1] for path in paths]
+        found = successors(self.dynamics, boards, evaluations, moves, at_root=at_root)
+        for path, successor in zip(paths, found, strict=True):
             _arrive(path, successor)
 
 
@@ -83,7 +80,7 @@ def _play(path: _Path, evaluation: Evaluation) -> None:
     """The likeliest move of the position at hand."""
     move = max(evaluation.priors, key=evaluation.priors.__getitem__)
     path.moves.append(move)
-    path.plies.append(replace(ply_of(path.board, move.uci(), None, None, None), value=evaluation.value))
+    path.plies.append(predicted_ply(path.board, move, None, evaluation.value))
     path.log_probability += math.log(max(evaluation.priors[move], 1e-300))
     path.evaluations += 1
 
@@ -91,9 +88,7 @@ def _play(path: _Path, evaluation: Evaluation) -> None:
 def _arrive(path: _Path, successor: Successor) -> None:
     state = successor.predicted
     if state is not None:
-        squares = state.squares if state.board is None else letters(state.board)
-        ply = ply_of(path.board, path.moves[-1].uci(), state.board, state.problem, squares)
-        path.plies[-1] = replace(ply, value=path.plies[-1].value)
+        path.plies[-1] = predicted_ply(path.board, path.moves[-1], state, path.plies[-1].value)
         path.log_probability += state.log_probability
         path.evaluations += 1
         path.predicted = True

@@ -66,16 +66,6 @@ def move_ids(some: Iterable[chess.Move], turned: bool = False) -> list[int]:
     return [ids[(move.promotion or 0) << 12 | move.from_square << 6 | move.to_square] for move in some]
 
 
-def move_id(move: chess.Move) -> int:
-    """The token of a move; a null move is NONE."""
-    return MOVE_ID[move.uci()] if move else NONE
-
-
-def id_move(token: int) -> chess.Move:
-    """The move of a token; NONE gives the null move."""
-    return chess.Move.null() if token == NONE else _CHESS_MOVES[token]
-
-
 def id_uci(token: int) -> str:
     """The UCI text of a token."""
     return NONE_UCI if token == NONE else MOVES[token]

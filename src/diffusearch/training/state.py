@@ -71,19 +71,19 @@ class Training:
         size, shares = self.recipe.optimiser.batch, self.recipe.horizons
         if not shares:
             return np.full(size, self.recipe.model.horizon)
-        rng = np.random.default_rng([self.recipe.seed, step, 77])
+        generator = np.random.default_rng([self.recipe.seed, step, 77])
         drawn = None if self.recipe.horizons_by == "batch" else size
-        return np.broadcast_to(1 + rng.choice(len(shares), drawn, p=np.array(shares) / sum(shares)), (size,))
+        return np.broadcast_to(1 + generator.choice(len(shares), drawn, p=np.array(shares) / sum(shares)), (size,))
 
     def batch(self, step: int, horizon: int | None = None) -> Batch:
         """The tokens of the records of a step, at the longest of their horizons unless told."""
         arrays = self.mixture.take(step, self.recipe.optimiser.batch)
-        rng = np.random.default_rng([self.recipe.seed, step, 78])
+        generator = np.random.default_rng([self.recipe.seed, step, 78])
         if self.recipe.data.mirror:
-            arrays = mirrored(arrays, rng.random(len(arrays["known"])) < 0.5)
+            arrays = mirrored(arrays, generator.random(len(arrays["known"])) < 0.5)
         layout = self.net.layout.truncated(horizon or int(self.horizons(step).max()))
         if self.recipe.data.random_moves and layout.segment("s", 1) is not None:
-            arrays = play_random_moves(arrays, self.recipe.data.random_moves, rng)
+            arrays = play_random_moves(arrays, self.recipe.data.random_moves, generator)
         return tokenise(arrays, layout)
 
     def take_step(self) -> Report:

@@ -172,7 +172,8 @@ def test_a_move_to_no_position_keeps_the_value_before_it(true_world: Any, hash_n
     assert all(one.score == pytest.approx(value) for one in plan.moves)
     plies = plan.variation(best(plan)).plies
     assert plies is not None
-    assert [ply.state for ply in plies] == [None]
+    assert [(ply.state, ply.problem, ply.squares) for ply in plies] == [(None, "White has no king", "K" * 64)]
+    assert len(plies[0].wrong) == 63  # all but e1
 
 
 def test_the_rules_end_the_game_at_the_root_of_predicted_states(true_world: Any, played: Played) -> None:

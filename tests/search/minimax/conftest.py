@@ -9,8 +9,7 @@ from typing import Any
 import chess
 import pytest
 
-from diffusearch.inference.evaluation import Evaluation, PredictedState
-from diffusearch.search.evaluator import Allowed
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.search.handmade import Handmade
 
 

@@ -53,7 +53,7 @@ def _predict(leaves: Sequence[Leaf], dynamics: Dynamics) -> None:
     )
     for leaf, (parent, _), successor in zip(leaves, edges, successors, strict=True):
         node, conventions = leaf.node, leaf.tree.conventions
-        node.board = successor.board
+        node.board, node.predicted = successor.board, successor.predicted
         if successor.board is None:
             node.dead, node.value = True, conventions.other(parent.value)
         elif successor.outcome is not None:

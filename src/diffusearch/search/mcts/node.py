@@ -8,7 +8,7 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from diffusearch.inference.evaluation import Evaluation
+from diffusearch.inference.evaluation import Evaluation, PredictedState
 from diffusearch.search.mcts.conventions import Conventions
 from diffusearch.search.outcome import outcome, value_after
 
@@ -32,6 +32,7 @@ class Node:
         "exact",
         "expanded",
         "moves",
+        "predicted",
         "prior",
         "sum_total",
         "sum_visits",
@@ -49,7 +50,8 @@ class Node:
         self.value = 0.0 if exact is None else exact  # v(s) for the side to move
         self.sum_visits = 0  # sum of N(s, b) over b
         self.sum_total = 0.0  # sum of W(s, b) over b
-        self.board: chess.Board | None = None  # the predicted state, in an imagined tree; None until it is predicted
+        self.board: chess.Board | None = None  # the predicted position, in an imagined tree; None until it is predicted
+        self.predicted: PredictedState | None = None  # all of what was predicted, also where it is no valid position
         self.evaluation: Evaluation | None = None  # of that state
         self.dead = False  # no valid state was predicted: the node keeps its value and has no children
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import chess
 
-from diffusearch.inference.imagination import Ply, letters, ply_of
-from diffusearch.search.dynamics import Dynamics, Imagined, Rules
-from diffusearch.search.evaluator import Allowed, Evaluator
+from diffusearch.inference.evaluation import Allowed
+from diffusearch.inference.imagination import Ply, predicted_ply
+from diffusearch.search.dynamics import Dynamics, Rules
+from diffusearch.search.evaluator import Evaluator
 from diffusearch.search.mcts.conventions import FAIR
 from diffusearch.search.mcts.node import ImaginedTree, Node, Tree
 from diffusearch.search.mcts.play import edge_value, principal_edges, ranking, shares
@@ -61,7 +62,7 @@ class Mcts(Planner):
         return kept
 
     def _new(self, board: chess.Board, moves: Sequence[chess.Move]) -> Tree:
-        kind = ImaginedTree if isinstance(self.dynamics, Imagined) else Tree
+        kind = ImaginedTree if self.dynamics.predicts else Tree
         return kind(board, self.settings.conventions, moves)
 
     def _search(self, trees: Sequence[Tree], budget: Budget) -> list[Plan]:
@@ -112,7 +113,4 @@ def _evaluated(root: Node, edge: int) -> float | None:
 
 def _ply(node: Node, edge: int) -> Ply:
     child = node.children[edge]
-    board = None if child is None else child.board
-    squares = None if board is None else letters(board)
-    ply = ply_of(node.board, node.moves[edge].uci(), board, None, squares)
-    return replace(ply, value=node.value)
+    return predicted_ply(node.board, node.moves[edge], None if child is None else child.predicted, node.value)

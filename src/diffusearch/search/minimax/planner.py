@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import chess
 import numpy as np
 
-from diffusearch.search.dynamics import Dynamics, Imagined
-from diffusearch.search.evaluator import Allowed, Evaluator, probability
+from diffusearch.inference.evaluation import Allowed
+from diffusearch.search.dynamics import Dynamics
+from diffusearch.search.evaluator import Evaluator, probability
 from diffusearch.search.minimax.backup import Backup, line_mean, scores
 from diffusearch.search.minimax.tree import MinimaxNode, Widths, calls, evaluations, further, grow, grow_on, holds
 from diffusearch.search.minimax.variation import principal_variation
@@ -48,7 +49,7 @@ class Minimax(Planner):
         backup: Backup = line_mean,
         margin: float = math.inf,
     ) -> None:
-        """`margin`: how far the score of a first move may be behind the best one's (see `race`)."""
+        """`margin`: how far the score of a first move may be behind the best one's (see `unpruned`)."""
         self.evaluator, self.dynamics = evaluator, dynamics
         self.widths, self.value_weight, self.backup, self.margin = widths, value_weight, backup, margin
         self._kept: _Kept | None = None
@@ -57,7 +58,7 @@ class Minimax(Planner):
     def horizon(self) -> int:
         return len(self.widths)
 
-    def race(self, root: MinimaxNode, plies: int) -> list[chess.Move]:
+    def unpruned(self, root: MinimaxNode, plies: int) -> list[chess.Move]:
         """The first moves that are grown deeper than `plies`: those not behind by more than margin / (plies - 1).
 
         The more values a mean has, the less the next one moves it. After one ply all first moves are grown.
@@ -70,7 +71,7 @@ class Minimax(Planner):
 
     def within(self, budget: Budget) -> Widths:
         """The widths as deep as a budget allows, at least one look at the root (no widths at all)."""
-        predicted = isinstance(self.dynamics, Imagined)
+        predicted = self.dynamics.predicts
         if self.widths == WIDTHS and budget.evaluations is not None and budget.calls is None:
             for wide in reversed(WIDER):
                 fits = evaluations(wide, predicted=predicted) <= budget.evaluations
@@ -88,13 +89,13 @@ class Minimax(Planner):
         return ()
 
     def work(self, calls: int) -> int:
-        return evaluations(self.within(Budget(calls=calls)), predicted=isinstance(self.dynamics, Imagined))
+        return evaluations(self.within(Budget(calls=calls)), predicted=self.dynamics.predicts)
 
     def plan(self, boards: Sequence[chess.Board], legal: Allowed | None, budget: Budget) -> list[Plan]:
         widths = self.within(budget)
         if not widths:
             return self._one_look(boards, legal)
-        roots = grow(self.evaluator, self.dynamics, boards, legal, widths, self.race)
+        roots = grow(self.evaluator, self.dynamics, boards, legal, widths, self.unpruned)
         return [self._plan(root) for root in roots]
 
     def plan_in_game(self, board: chess.Board, legal: Allowed | None, budget: Budget) -> Plan:
@@ -103,7 +104,7 @@ class Minimax(Planner):
         if budget.resume and kept is not None and kept.is_of(board, legal):
             if wider := self._next(kept.widths, budget.depth):
                 before = kept.root.evaluations
-                made = grow_on(self.evaluator, self.dynamics, [kept.root], legal, wider, self.race)
+                made = grow_on(self.evaluator, self.dynamics, [kept.root], legal, wider, self.unpruned)
                 kept.widths = wider
                 return replace(self._plan(kept.root), calls=made, evaluations=kept.root.evaluations - before)
             return replace(self._plan(kept.root), calls=0, evaluations=0)
@@ -112,7 +113,7 @@ class Minimax(Planner):
             return self._one_look([board], legal)[0]
         self._kept = None  # its memory is free before the next tree needs as much
         own = board.copy()  # the caller's may move on
-        (root,) = grow(self.evaluator, self.dynamics, [own], legal, widths, self.race)
+        (root,) = grow(self.evaluator, self.dynamics, [own], legal, widths, self.unpruned)
         self._kept = _Kept(root, _first(legal), widths)
         return self._plan(root)
 
@@ -121,8 +122,8 @@ class Minimax(Planner):
         wider = self._next(kept.widths, depth) if kept else None
         if kept is None or wider is None:
             return 0
-        predicted = isinstance(self.dynamics, Imagined)
-        # what was left out may come back into the race
+        predicted = self.dynamics.predicts
+        # moves that were pruned may now be grown
         left = 0 if self.margin == math.inf else evaluations(kept.widths, predicted=predicted) - kept.root.evaluations
         return further(kept.widths, wider, predicted=predicted) + left
 

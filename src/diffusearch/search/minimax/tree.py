@@ -3,7 +3,7 @@
 All positions of a level, of all roots, are evaluated in one batch, and their successors are made in one batch. At the
 true root the rules say which moves end the game (repetition and fifty moves included, from the game's history); below
 it the dynamics do. A tree can be grown on to wider or deeper widths: what it has is not computed again. First moves
-that are out of the race (`Race`) are not grown deeper.
+that are pruned (`Pruning`) are not grown deeper.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from operator import itemgetter
 
 import chess
 
-from diffusearch.inference.evaluation import Evaluation, PredictedState
-from diffusearch.search.dynamics import Dynamics, Successor
-from diffusearch.search.evaluator import Allowed, Evaluator, log_odds
-from diffusearch.search.outcome import Outcome, value_after
+from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
+from diffusearch.search.dynamics import Dynamics, Successor, successors
+from diffusearch.search.evaluator import Evaluator, log_odds
+from diffusearch.search.outcome import Outcome
 
 Widths = tuple[int, ...]  # moves that are expanded at each ply
 
@@ -82,11 +82,11 @@ def holds(widths: Widths, kept: Widths) -> bool:
     return len(widths) >= len(kept) and all(one >= other for one, other in zip(widths, kept, strict=False))
 
 
-# A root whose tree is evaluated down to a ply, and the ply -> the first moves that are grown deeper.
-Race = Callable[[MinimaxNode, int], Collection[chess.Move]]
+# A root whose tree is evaluated down to a ply, and the ply -> the first moves that are grown deeper; others are pruned.
+Pruning = Callable[[MinimaxNode, int], Collection[chess.Move]]
 
 
-def everyone(root: MinimaxNode, plies: int) -> Collection[chess.Move]:
+def all_moves(root: MinimaxNode, plies: int) -> Collection[chess.Move]:
     """All first moves: the whole tree."""
     return root.children
 
@@ -97,11 +97,11 @@ def grow(
     boards: Sequence[chess.Board],
     legal: Allowed | None,
     widths: Widths,
-    race: Race = everyone,
+    unpruned: Pruning = all_moves,
 ) -> list[MinimaxNode]:
     """The roots of the trees; `legal` narrows the first moves of each board."""
     roots = [MinimaxNode(board, board.turn) for board in boards]
-    grow_on(evaluator, dynamics, roots, legal, widths, race)
+    grow_on(evaluator, dynamics, roots, legal, widths, unpruned)
     return roots
 
 
@@ -111,7 +111,7 @@ def grow_on(
     roots: list[MinimaxNode],
     legal: Allowed | None,
     widths: Widths,
-    race: Race = everyone,
+    unpruned: Pruning = all_moves,
 ) -> int:
     """Give trees what these widths have more than they; the number of network calls (none for states by the rules)."""
     made, level = 0, roots
@@ -123,7 +123,8 @@ def grow_on(
                 node.evaluation = evaluation
                 _valued(node, evaluation)
         if ply:
-            level = [node for root in roots for move in race(root, ply) for node in _at(root.children[move], ply - 1)]
+            grown = [root.children[move] for root in roots for move in unpruned(root, ply)]
+            level = [node for child in grown for node in _at(child, ply - 1)]
         edges = [(node, move) for node in level for move in _likeliest(node, width) if move not in node.children]
         if edges:
             made += _add_children(dynamics, edges, at_root=ply == 0)
@@ -149,16 +150,13 @@ def _likeliest(node: MinimaxNode, width: int) -> list[chess.Move]:
 
 def _add_children(dynamics: Dynamics, edges: list[tuple[MinimaxNode, chess.Move]], at_root: bool) -> int:
     """The states after moves; 1 if the network was called for them."""
-    successors = dynamics.step(
-        [node.board for node, _ in edges], [node.evaluation for node, _ in edges], [move for _, move in edges]
-    )
-    for (node, move), successor in zip(edges, successors, strict=True):
+    boards, evaluations = [node.board for node, _ in edges], [node.evaluation for node, _ in edges]
+    found = successors(dynamics, boards, evaluations, [move for _, move in edges], at_root=at_root)
+    for (node, move), successor in zip(edges, found, strict=True):
         if successor.predicted is not None:
             node.predicted[move] = successor.predicted
-        asked = at_root and successor.predicted is not None  # the rules as dynamics have said it already
-        end = value_after(node.board, move) if asked else None
-        node.children[move] = _successor_node(node, successor) if end is None else _finished(node, move, end)
-    return int(any(successor.predicted is not None for successor in successors))
+        node.children[move] = _successor_node(node, successor)
+    return int(dynamics.predicts)
 
 
 def _valued(node: MinimaxNode, evaluation: Evaluation) -> None:
@@ -176,13 +174,6 @@ def _successor_node(node: MinimaxNode, successor: Successor) -> MinimaxNode | No
         return MinimaxNode(board, node.player)
     mated = 0.0 if board.turn == node.player else 1.0
     return MinimaxNode(board, node.player, log_odds(mated if successor.outcome is Outcome.MATED else 0.5), over=True)
-
-
-def _finished(node: MinimaxNode, move: chess.Move, value: float) -> MinimaxNode:
-    """The end of the game by the player's first move, whatever was predicted."""
-    board = node.board.copy(stack=False)
-    board.push(move)
-    return MinimaxNode(board, node.player, log_odds(value), over=True)
 
 
 def _players(node: MinimaxNode, value: float) -> float:

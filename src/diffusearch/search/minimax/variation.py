@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import chess
 
-from diffusearch.inference.imagination import Ply, letters, ply_of
+from diffusearch.inference.imagination import Ply, predicted_ply
 from diffusearch.search.minimax.backup import Backup, scores
 from diffusearch.search.minimax.tree import MinimaxNode
 from diffusearch.search.planner import Variation
@@ -31,11 +30,5 @@ def principal_variation(root: MinimaxNode, first: chess.Move, value_weight: floa
 
 
 def _ply(node: MinimaxNode, move: chess.Move) -> Ply:
-    """A move with the state that was predicted after it, if one was."""
-    state = node.predicted.get(move)
-    if state is None:
-        ply = ply_of(node.board, move.uci(), None, None, None)
-    else:
-        squares = state.squares if state.board is None else letters(state.board)
-        ply = ply_of(node.board, move.uci(), state.board, state.problem, squares)
-    return replace(ply, value=node.evaluation.value if node.evaluation else None)
+    value = None if node.evaluation is None else node.evaluation.value
+    return predicted_ply(node.board, move, node.predicted.get(move), value)

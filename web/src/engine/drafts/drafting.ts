@@ -3,12 +3,14 @@
 import { logOdds } from "../numbers";
 import type { Board } from "../rules/board";
 import { byShare, type Evaluation, type PredictedState, type Run } from "../run";
+import { successors, type Successor } from "../search/dynamics";
 import { BEFORE, FIRST_LINE, NODES, PLIES, SECOND_LINE } from "../tokens/drafts";
 
 /** One drafted position. */
 export interface DraftNode {
   move: string; // leads to it
   logShare: number; // log probability of that move where it was played
+  board: Board | null; // null: what the network predicted is no valid position
   odds: number; // log odds of the root's mover
   over: boolean; // whether the game is over there
   evaluation: Evaluation | null; // null where the game is over, or there is no position
@@ -60,7 +62,7 @@ export class Drafter {
           return draft;
         }),
     );
-    await this.add(wanted);
+    await this.add(wanted, true);
     await this.goOn(out.flat(), FIRST_LINE, depth);
     return out;
   }
@@ -74,32 +76,34 @@ export class Drafter {
     for (const node of line.slice(1, depth)) await this.add(drafts.flatMap((draft) => next(draft, node)));
   }
 
-  private async add(wanted: Wanted[]): Promise<void> {
+  private async add(wanted: Wanted[], atRoot = false): Promise<void> {
     if (!wanted.length) return;
-    const states = await this.run.predict(
+    const states = await successors(
+      this.run,
       wanted.map(({ board }) => board),
       wanted.map(({ evaluation }) => evaluation),
       wanted.map(({ move }) => move),
+      atRoot,
     );
-    const open = states.flatMap(({ board }) => (board?.legal.length ? [board] : []));
+    const open = states.flatMap(({ board, outcome }) => (board && !outcome ? [board] : []));
     this.calls += open.length ? 2 : 1;
     const evaluations = (open.length ? await this.run.evaluate(open) : []).values();
     wanted.forEach((one, at) => {
-      const goesOn = !!states[at]!.board?.legal.length;
-      one.draft.nodes[one.node] = nodeOf(one, states[at]!, goesOn ? evaluations.next().value! : null);
+      const { board, outcome } = states[at]!;
+      one.draft.nodes[one.node] = nodeOf(one, states[at]!, board && !outcome ? evaluations.next().value! : null);
     });
   }
 }
 
-/** A state without legal moves is mate or stalemate; one that is no valid position has no value. */
-function nodeOf({ node, move, ...from }: Wanted, predicted: PredictedState, evaluation: Evaluation | null): DraftNode {
-  const over = predicted.board !== null && evaluation === null;
-  const value = over && predicted.board!.check ? 0 : (evaluation?.value ?? 0.5);
+function nodeOf({ node, move, ...from }: Wanted, state: Successor, evaluation: Evaluation | null): DraftNode {
+  const { board, outcome, predicted } = state;
+  const value = outcome === "mated" ? 0 : (evaluation?.value ?? 0.5);
   return {
     move,
     logShare: Math.log(Math.max(from.evaluation.priors.get(move)!, 1e-30)),
+    board,
     odds: (PLIES[node]! % 2 ? -1 : 1) * logOdds(value), // after an odd number of plies the opponent is to move
-    over,
+    over: outcome !== null,
     evaluation,
     predicted,
   };
@@ -108,9 +112,9 @@ function nodeOf({ node, move, ...from }: Wanted, predicted: PredictedState, eval
 /** The node to be drafted after the node before it, where the game goes on there and has a move for it. */
 function next(draft: Draft, node: number): Wanted[] {
   const before = draft.nodes[BEFORE[node]!];
-  if (!before?.evaluation || !before.predicted.board) return [];
-  const { evaluation, predicted } = before;
+  if (!before?.evaluation || !before.board) return [];
+  const { evaluation, board } = before;
   const rank = node === SECOND_LINE[1] ? 1 : 0; // the second line begins with the second-likeliest reply
   const move = byShare(evaluation.priors)[rank];
-  return move === undefined ? [] : [{ draft, node, board: predicted.board!, evaluation, move }];
+  return move === undefined ? [] : [{ draft, node, board, evaluation, move }];
 }

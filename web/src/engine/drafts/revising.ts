@@ -100,7 +100,7 @@ const asRead = ({ evaluation, drafts }: Root): RootDrafts => ({
   odds: logOdds(evaluation.value),
   drafts: drafts.map(({ nodes }) =>
     nodes.map((node) => {
-      if (!node?.predicted.board) return null;
+      if (!node?.board) return null;
       const { odds, logShare, over } = node;
       return { context: node.evaluation?.context ?? null, odds, logShare, over };
     }),
@@ -145,7 +145,7 @@ function drafted({ board, evaluation, revised: shares }: Root, draft: Draft, win
     move: draft.move,
     before: evaluation.priors.get(draft.move)!,
     after: shares.get(draft.move)!,
-    value: first.predicted.board && probability(first.odds),
+    value: first.board && probability(first.odds),
     revised: win,
     line: plies(board, draft.line()),
   };
@@ -154,9 +154,9 @@ function drafted({ board, evaluation, revised: shares }: Root, draft: Draft, win
 /** A drafted line with the positions in it. */
 function plies(board: Board, line: DraftNode[]): Ply[] {
   let here: Board | null = board;
-  return line.map(({ move, predicted }) => {
+  return line.map(({ move, predicted, board: after }) => {
     const ply = plyOf(here, move, predicted.board, predicted.problem, predicted.squares);
-    here = predicted.board;
+    here = after;
     return ply;
   });
 }

@@ -3,7 +3,7 @@
 import { logOdds } from "../numbers";
 import { byShare, type Evaluation, type PredictedState, type Run } from "../run";
 import type { Board } from "../rules/board";
-import { valueAfter } from "../rules/outcome";
+import { successors, type Successor } from "./dynamics";
 
 /** A position of the tree. */
 export interface Node {
@@ -25,8 +25,6 @@ const node = (board: Board, players: boolean): Node => ({
   children: new Map(),
   predicted: new Map(),
 });
-
-const ended = (board: Board, players: boolean, odds: number): Node => ({ ...node(board, players), odds, over: true });
 
 const playersOdds = ({ players }: Node, value: number): number => logOdds(players ? value : 1 - value);
 
@@ -60,19 +58,16 @@ export async function grow(
       one.odds = playersOdds(one, one.evaluation.value);
       for (const move of byShare(one.evaluation.priors).slice(0, width)) edges.push([one, move]);
     });
-    const states = await run.predict(
+    const states = await successors(
+      run,
       edges.map(([one]) => one.board),
       edges.map(([one]) => one.evaluation!),
       edges.map(([, move]) => move),
+      ply === 0,
     );
     edges.forEach(([one, move], index) => {
-      one.predicted.set(move, states[index]!);
-      // At the true root the rules say which moves end the game, with the game's history.
-      const end = ply ? null : valueAfter(one.board, move);
-      one.children.set(
-        move,
-        end === null ? successor(one, states[index]!) : ended(one.board.alone().push(move), false, logOdds(end)),
-      );
+      one.predicted.set(move, states[index]!.predicted);
+      one.children.set(move, childOf(one, states[index]!));
     });
     level = level.flatMap(({ children }) => [...children.values()].filter(expanded));
     if (!level.length) return roots;
@@ -82,10 +77,11 @@ export async function grow(
   return roots;
 }
 
-/** The node of a predicted state; without legal moves it is mate or stalemate. */
-function successor(parent: Node, { board }: PredictedState): Node | null {
+/** The node of a successor; null where it is no valid state. */
+function childOf(parent: Node, { board, outcome }: Successor): Node | null {
   if (!board) return null;
   const players = (board.turn === parent.board.turn) === parent.players;
-  if (board.legal.length) return node(board, players);
-  return ended(board, players, logOdds(board.check ? (players ? 0 : 1) : 0.5));
+  const child = node(board, players);
+  if (!outcome) return child;
+  return { ...child, odds: logOdds(outcome === "mated" ? (players ? 0 : 1) : 0.5), over: true };
 }
