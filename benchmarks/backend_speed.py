@@ -102,7 +102,7 @@ def told(what: str, seconds: dict[str, list[float]], goal: str, unit: str = "tor
 def speeds(rounds: int) -> None:
     runs = {name: Run.load(packaged("diffusearch"), name) for name in ("onnx", "torch")}
     runs["onnx, 8 bits"] = runs["onnx"].quantised()
-    near = runs["onnx"].trained_layout()
+    near = runs["onnx"].recipe.trained_layout()
     given = given_variables([chess.Board()], near)
     plain, planes = PlainNet().eval(), torch.zeros(1, PLANES, 8, 8)
     parameters = sum(parameter.numel() for parameter in plain.parameters())

@@ -28,7 +28,7 @@ from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.sampling import time_grid
+from diffusearch.diffusion.steps import time_grid
 from diffusearch.inference.roots import Roots, given_variables, token_mask
 from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser

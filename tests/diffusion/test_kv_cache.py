@@ -18,6 +18,7 @@ from diffusearch.diffusion.process import Process
 from diffusearch.diffusion.sampling import Sample
 from diffusearch.errors import UserError
 from diffusearch.model.denoiser import Denoiser
+from diffusearch.model.kv_cache import KVCache
 
 T = 8
 MakeNet = Callable[..., Denoiser]
@@ -142,6 +143,17 @@ def test_looking_ahead_computes_what_may_be_fixed_next(make_net: MakeNet, monkey
     assert np.array_equal(alone.tokens[0], sample.tokens[0])
 
 
+def test_looking_ahead_counts_the_variables_of_segments(make_net: MakeNet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call fixes so many moves and states, and the cache counts variables: a state has 68, a move one."""
+    net = make_net("prefix", horizon=4, patch=1)
+    given, due, hidden = roots(net, 3), [], KVCache.hidden
+    monkeypatch.setattr(KVCache, "hidden", lambda *a: due.append(a[-1]) or hidden(*a))
+    sample = decode(net, given, Absorbing(20), steps=7, cache=True, ahead=2, order="segments")
+    assert bool((sample.tokens < net.layout.sizes).all())
+    shown = np.array([(frame.tokens < net.layout.sizes).sum(1) for frame in sample.film])
+    assert all(number >= fixed.max() > 0 for number, fixed in zip(due, np.diff(shown, axis=0), strict=True))
+
+
 def test_the_move_is_fixed_after_a_whole_pass(make_net: MakeNet) -> None:
     """Cached places are old, but the logits of the first move are those of a whole pass over the current record."""
     net = make_net("full", patch=1)
@@ -182,4 +194,7 @@ def test_refusals(make_net: MakeNet) -> None:
         Decoding(ahead=2)
     net = make_net("causal")
     with pytest.raises(UserError, match="cache = true needs attention"):
+        decode(net, roots(net, 1), cache=True)
+    net = make_net("prefix", self_conditioning=True)
+    with pytest.raises(UserError, match="self_conditioning = true: leave cache out"):
         decode(net, roots(net, 1), cache=True)

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.sampling import easiest_segments, schedule
+from diffusearch.diffusion.ranking import easiest_segments
+from diffusearch.diffusion.steps import schedule
 from diffusearch.tokens.layout import layout
 
 

@@ -26,7 +26,7 @@ from diffusearch.training.recipe import Recipe, load_recipe, recipe_from_dict, r
 
 DRAFTS, WIDTH, COUNT = 2, 16, 48
 MODEL = {
-    "horizon": 1,
+    "horizon": 2,  # a draft reader needs a state after the first move
     "encoding": "compact",
     "patch": 8,
     "head": "squares",

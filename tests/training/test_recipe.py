@@ -9,7 +9,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from diffusearch.diffusion.decoding import Decoding
-from diffusearch.diffusion.process import make_process
+from diffusearch.diffusion.process import KINDS, make_process
 from diffusearch.errors import UserError
 from diffusearch.training.named_recipes import find_recipe, named_recipes
 from diffusearch.training.recipe import Recipe, differs, load_recipe, recipe_from_dict, recipe_text
@@ -75,6 +75,9 @@ def test_a_resolved_recipe_is_a_recipe_again(tmp_path: Path) -> None:
         ("[decoding]\nsteps = 0", "decoding.steps must be from 1 to 1,000, not 0"),
         ("[decoding]\nahead = 4", "decoding: ahead = 4 works with cache"),
         ("[decoding]\nfilm = true", "decoding.film is unknown"),
+        ("[decoding]\ndrafts = 6", "decoding.drafts = 6 needs model.draft_reader = true"),
+        ("[decoding]\ncarry = 'keep'\ncache = true\n[model]\nself_conditioning = true", "self_conditioning = true"),
+        ("[decoding]\ncarry = 'keep'\ncache = true\n[model.trunk]\nattention = 'causal'", "causal attention has"),
         ("= 3", "no valid TOML"),
     ],
 )
@@ -117,6 +120,16 @@ def test_the_horizons_that_are_trained() -> None:
     assert recipe_from_dict({"loss": {"root_policy": 1.0}}).trained_horizons == (1, 4)
     causal = {"process": {"kind": "autoregressive"}, "model": {"trunk": {"attention": "causal"}}}
     assert recipe_from_dict(causal).trained_horizons == (1, 2, 3, 4)
+
+
+def test_the_layout_of_the_shortest_trained_horizon() -> None:
+    recipe = recipe_from_dict({"horizons": [0.0, 0.5, 0.5], "model": {"horizon": 4}})
+    assert [recipe.trained_layout(at_least).horizon for at_least in (1, 2, 3, 4)] == [2, 2, 3, 4]
+    # one object, however it is asked for: back ends recognise it by identity
+    assert recipe.trained_layout() is recipe.model.layout.truncated(2)
+    judge = recipe_from_dict({"model": {"paradigm": "s-v", "encoding": "compact", "patch": 8, "head": "typed"}})
+    assert judge.trained_layout() is judge.model.layout.truncated(1)
+    assert judge.trained_layout(2).horizon == 1
 
 
 @pytest.mark.parametrize("name", named_recipes())
@@ -183,6 +196,15 @@ def test_numbers_out_of_range_are_refused_by_name(setting: str, words: str) -> N
 def test_mirroring_needs_the_compact_encoding() -> None:
     with pytest.raises(UserError, match=r"data\.mirror = true needs model\.encoding = 'compact'"):
         load_recipe(find_recipe("paper-10k"), ("data.mirror=true",))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "absorbing"])
+def test_only_absorbing_diffusion_trains_and_reads_an_estimate(kind: str) -> None:
+    attention = "causal" if kind == "autoregressive" else "full"
+    table = {"process": {"kind": kind}, "model": {"self_conditioning": True, "trunk": {"attention": attention}}}
+    with pytest.raises(UserError, match=f"self_conditioning = true needs process.kind = 'absorbing', not '{kind}'"):
+        recipe_from_dict(table)
+    assert recipe_from_dict(table | {"process": {"kind": "absorbing"}}).model.self_conditioning
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,10 @@ class Decoding:
     steps: Annotated[int, Range(low=1, high=1000)] = 20  # network calls, at most T; 1 = everything at once
     # What becomes of variables that are visible already. "predict" is the paper's rule: every target is predicted anew
     # in every step, and the least likely are noise again. "keep": what is fixed stays. "gumbel": "predict", ranked with
-    # Gumbel noise of scale t / 2T, as the authors' evaluation does. Orders without a ranking always keep.
+    # Gumbel noise of scale t / 2T, as the authors' evaluation does. Orders that rank no variables, or only whole moves
+    # and states, always keep.
     carry: Literal["predict", "keep", "gumbel"] = "predict"
-    move_last: bool = False  # keep the first move noised until the last step
+    move_last: bool = False  # keep the first move noised until the last step (not with order segments)
     temperature: Annotated[float, Range(low=0.0, high=100.0)] = 0.0  # of tokens; 0 = arg-max
     legal: bool = True  # only legal moves at the root; the paper masks nothing
     # records denoised side by side, of which the likeliest is played; they differ by temperature, order or Gumbel noise
@@ -53,6 +54,11 @@ class Decoding:
             raise UserError(f"cache reuses what is fixed, and carry = {self.carry!r} changes it: set carry = 'keep'")
         if self.ahead and not self.cache:
             raise UserError(f"ahead = {self.ahead} works with cache: switch that on too, or leave ahead out")
+        if self.move_last and self.order == "segments":
+            raise UserError(
+                "order = 'segments' ranks the first move too, which move_last keeps noised: choose another order, or "
+                "leave move_last out"
+            )
 
     def changed(self, horizon: int | None = None, **fields: Any) -> Decoding:
         """The decoding with some fields replaced, for a record of that horizon (None: the run's own).
@@ -121,16 +127,3 @@ def first_move(logits: Floats, allowed: Bools | None, decoding: Decoding) -> tup
         logits = logits.copy()
         logits[:, 0][~allowed] = -np.inf
     return logits, log_softmax(logits[:, 0]), raw
-
-
-def ease(log_probabilities: Floats, log_likelihood: Floats, order: str) -> Floats:
-    """How easy each variable is (higher = fixed earlier): [...] from normalised log-probabilities [..., vocabulary]."""
-    if order == "margin":
-        top = np.exp(np.partition(log_probabilities, -2, axis=-1)[..., -2:])
-        margin: Floats = top[..., 1] - top[..., 0]
-        return margin
-    if order == "entropy":
-        finite = np.where(log_probabilities > -1e30, log_probabilities, 0.0)
-        negative: Floats = (np.exp(log_probabilities) * finite).sum(-1)
-        return negative
-    return log_likelihood

@@ -20,8 +20,9 @@ from torch import Tensor
 from diffusearch.diffusion.decoding import Bools, Decoding, Floats, Ints, choose, first_move, log_softmax, picked
 from diffusearch.diffusion.loss import Losses, cross_entropy, variable_weights
 from diffusearch.diffusion.loss_config import LossConfig
-from diffusearch.diffusion.sampling import Sample, SampleFrame, certain, time_grid
+from diffusearch.diffusion.sampling import Sample, SampleFrame, certain
 from diffusearch.diffusion.schedule import draw_times
+from diffusearch.diffusion.steps import time_grid
 from diffusearch.model.denoiser import Denoiser
 from diffusearch.tokens.batch import Batch
 from diffusearch.tokens.layout import Group, Layout

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -23,12 +22,13 @@ from diffusearch.diffusion.decoding import (
     Floats,
     Ints,
     choose,
-    ease,
     first_move,
     gumbel,
     log_softmax,
     picked,
 )
+from diffusearch.diffusion.ranking import ease, easiest_segments, highest
+from diffusearch.diffusion.steps import most_visible, reach, schedule
 from diffusearch.tokens.layout import Group, Layout
 
 # Noised tokens [batch, targets] at time `now` (at now = after = T: none yet, all masks) -> as they are at time `after`.
@@ -41,7 +41,7 @@ class Progress:
 
     visible: Bools  # [batch, targets]
     ease: Floats  # [batch, targets] the last ranking (higher is fixed earlier)
-    due: int  # how many targets this call fixes
+    due: int  # how many targets this call fixes at most
     estimate: Ints | None  # [batch, variables] the record as the last call predicted it
 
 
@@ -82,41 +82,6 @@ class Sample:
     move_step: Ints | None = None  # [batch] the call after which the first move was visible and changed no more
 
 
-def time_grid(steps: int, timesteps: int) -> list[int]:
-    """Times T = t_0 > t_1 > ... > t_n = 0 for at most `steps` network calls."""
-    steps = min(steps, timesteps)
-    return [round(timesteps * (steps - i) / steps) for i in range(steps + 1)]
-
-
-def schedule(layout: Layout, decoding: Decoding, timesteps: int) -> list[tuple[int, int, int]]:
-    """For each network call the times before and after it, and how many targets are visible then (segments: how many
-    moves and states).
-
-    In the order "plies" a call fixes a whole move or a whole state, so that no state is predicted before the move that
-    leads to it. If there are fewer steps than those, later calls fix several; the first move has a call of its own.
-    """
-    targets = layout.predicted
-    if decoding.order not in ("plies", "segments"):
-        grid = time_grid(decoding.steps, timesteps)
-        return [(now, after, targets - math.floor(targets * after / timesteps)) for now, after in pairwise(grid)]
-    starts = [segment.start - layout.given_variables for segment in layout.segments if not segment.given]
-    ends = [*starts[1:], targets] if decoding.order == "plies" else list(range(1, len(starts) + 1))
-    calls = min(decoding.steps, len(ends))
-    keeps = [ends[math.ceil(call * (len(ends) - 1) / (calls - 1))] for call in range(calls)] if calls > 1 else ends[-1:]
-    times = [timesteps, *(round(timesteps * (1 - keep / ends[-1])) for keep in keeps)]
-    return [(now, after, keep) for (now, after), keep in zip(pairwise(times), keeps, strict=True)]
-
-
-def reach(layout: Layout, decoding: Decoding, keep: int) -> Layout:
-    """The layout that one call computes; after the call `keep` targets are visible.
-
-    With order plies it ends at the current ply; otherwise it is the whole record.
-    """
-    if decoding.order != "plies" or decoding.move_last or decoding.cache:
-        return layout
-    return layout.truncated(int(layout.plies[layout.given_variables + keep - 1]) + 1)
-
-
 def denoise(
     network: RecordNetwork,
     given: Ints,
@@ -151,12 +116,14 @@ def denoise(
     if film:
         frames.append(SampleFrame(np.concatenate([given, masks], axis=1), certain(fixed, np.zeros((batch, targets)))))
     estimate: Ints | None = None
-    for now, after, keep in schedule(layout, decoding, timesteps):
+    planned = schedule(layout, decoding, timesteps)
+    for call, (now, after, keep) in enumerate(planned, 1):
         if done.all():
             break
         running = ~done
         here = reach(layout, decoding, keep)
-        progress = Progress(visible, scores, keep - int(visible.sum(1).min()), estimate)
+        due = most_visible(layout, decoding, keep) - int(visible.sum(1).min())
+        progress = Progress(visible, scores, due, estimate)
         tokens, log_likelihood, scores, move_logits = _predict(network, here, decoding, x, progress, generator, allowed)
         estimate = np.concatenate([given, tokens], axis=1)
         if decoding.order == "random":
@@ -167,7 +134,7 @@ def denoise(
             scores = scores + 0.5 * after / timesteps * gumbel(scores.shape, generator)
         if decoding.keeps:
             scores = np.where(visible, np.inf, scores)
-        if move is not None and decoding.move_last and after > 0 and targets > 1:
+        if move is not None and decoding.move_last and call < len(planned) and targets > 1:
             scores[:, move] = -np.inf
             keep = min(keep, targets - 1)
         if decoding.order == "segments":
@@ -209,37 +176,6 @@ def denoise(
     if move is None:
         return Sample(x, joint, None, None, calls, frames, network.value_logits)
     return Sample(x, joint, moves, raw_moves, calls, frames, network.value_logits, move_step)
-
-
-def highest(scores: Floats, count: int) -> Bools:
-    """Which `count` of each row's scores [batch, n] are the highest; of equal ones the first."""
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :count]
-    chosen = np.zeros(scores.shape, dtype=bool)
-    np.put_along_axis(chosen, order, True, axis=1)
-    return chosen
-
-
-def easiest_segments(log_likelihood: Floats, visible: Bools, layout: Layout, count: int) -> Bools:
-    """The targets [batch, targets] of `count` moves and states: those that are visible, then the likeliest as a whole.
-
-    The unit is the whole move or state. Single squares of a state are nearly certain to stay as they are while the move
-    is noised, and would be fixed so before the move that changes them. For the same reason a state never ranks above
-    the move and the state that lead to it: its squares are predicted one by one, and the product of their likelihoods
-    is too high where they depend on a move that is not known.
-    """
-    fixed = layout.given_variables
-    segments = [segment for segment in layout.segments if not segment.given]
-    starts = np.array([segment.start - fixed for segment in segments])
-    joint = np.add.reduceat(np.where(visible, 0.0, log_likelihood), starts, axis=1)
-    joint = np.where(visible[:, starts], np.inf, joint)
-    leading: dict[str, Floats] = {}  # the ranks of the last segment of each kind
-    for column, segment in enumerate(segments):
-        if segment.kind == "s":
-            joint[:, column] = np.minimum.reduce([joint[:, column], *leading.values()])
-        leading[segment.kind] = joint[:, column]
-    sizes = np.diff([*starts, visible.shape[1]])
-    chosen: Bools = np.repeat(highest(joint, count), sizes, axis=1)
-    return chosen
 
 
 def certain(given: int, likelihood: Floats) -> Floats:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from diffusearch.errors import UserError
-from diffusearch.tokens.layout import JUDGES, layout
+from diffusearch.tokens.layout import JUDGES
 from diffusearch.training.recipe import Recipe
 
 FORMAT = 1  # another number whenever inputs, outputs or their meaning change
@@ -28,7 +28,7 @@ def graph_names(recipe: Recipe) -> tuple[str, ...]:
     model = recipe.model
     if model.paradigm in JUDGES:
         return ("evaluate",)
-    whole = layout(model.paradigm, model.horizon, model.encoding, model.patch)
+    whole = model.layout
     predicts = whole.segment("a", 0) is not None and whole.segment("s", 1) is not None
     asked = {
         "evaluate": True,

@@ -29,16 +29,8 @@ from diffusearch.graphs.places import PlacesGraph
 from diffusearch.graphs.record import RecordGraph
 from diffusearch.graphs.trunk import Places, TrunkGraph
 from diffusearch.graphs.weights_file import TensorPlace
-from diffusearch.tokens.layout import JUDGES, Group, Layout, layout
+from diffusearch.tokens.layout import JUDGES, Group, Layout
 from diffusearch.training.recipe import Recipe
-
-
-def layout_of(recipe: Recipe, at_least: int = 1) -> Layout:
-    """The layout of the shortest trained horizon >= `at_least`."""
-    model = recipe.model
-    found = [horizon for horizon in recipe.trained_horizons if horizon >= at_least]
-    whole = layout(model.paradigm, model.horizon, model.encoding, model.patch)
-    return whole.truncated(min(found, default=whole.horizon))
 
 
 def graphs(recipe: Recipe, places: dict[str, TensorPlace], *, int8: bool = False) -> dict[str, onnx.ModelProto]:
@@ -75,13 +67,13 @@ class NetworkGraph:
         self.recipe, self.model = recipe, recipe.model
         self.g = GraphBuilder(places, embedded)
         model = self.model
-        self.whole = layout(model.paradigm, model.horizon, model.encoding, model.patch)
+        self.whole = model.layout
         self.places = PlacesGraph(self.g, model, self.whole)
         self.trunk = TrunkGraph(self.g, model.trunk, floats=floats)
         self.prefix = model.trunk.attention == "prefix"
 
     def evaluate(self) -> onnx.ModelProto:
-        g, near = self.g, layout_of(self.recipe)
+        g, near = self.g, self.recipe.trained_layout()
         record = RecordGraph(g, near, self._masked("given", near))
         outputs: Outputs = {}
         if not self.prefix:
@@ -123,7 +115,7 @@ class NetworkGraph:
         return self._hidden(record, roots)
 
     def value(self) -> onnx.ModelProto:
-        g, near = self.g, layout_of(self.recipe)
+        g, near = self.g, self.recipe.trained_layout()
         roots = self._roots("given", near)
         value = self._root_value(roots.hidden, near)
         outputs: Outputs = {"value": (value, FLOAT), "hidden": (roots.hidden, FLOAT)}
@@ -138,7 +130,7 @@ class NetworkGraph:
         return Roots(g.reshape(rows, -1, near.given_places, width), past)
 
     def predict(self) -> onnx.ModelProto:
-        g, near = self.g, layout_of(self.recipe, 2)
+        g, near = self.g, self.recipe.trained_layout(2)
         action, state = near.segment("a", 0), near.segment("s", 1)
         assert action is not None
         assert state is not None
@@ -175,7 +167,7 @@ class NetworkGraph:
         return g.model(inputs, {"states": (states, INT64), "log_probability": (g.add(*likelihood), FLOAT)})
 
     def revise(self) -> onnx.ModelProto:
-        return DraftsGraph(self.g, layout_of(self.recipe), self.model.trunk.width).model()
+        return DraftsGraph(self.g, self.recipe.trained_layout(), self.model.trunk.width).model()
 
     def denoise(self) -> onnx.ModelProto:
         g, whole = self.g, self.whole

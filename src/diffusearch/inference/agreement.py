@@ -105,7 +105,7 @@ def _random_drafts(context: RootContext, seed: int) -> DraftArrays:
 
 def _outputs(run: Run, graphs: OnnxBackend, boards: list[chess.Board], seed: int) -> Iterator[tuple[Floats, Floats]]:
     """Pairs of arrays [..., vocabulary]: torch's and that of the graphs."""
-    near = run.trained_layout()
+    near = run.recipe.trained_layout()
     given = given_variables(boards, near)
     ours, theirs = run.backend.look(given, near), graphs.look(given, near)
     if ours.move_logits is not None and theirs.move_logits is not None:
@@ -115,7 +115,7 @@ def _outputs(run: Run, graphs: OnnxBackend, boards: list[chess.Board], seed: int
     if ours.value_logits is not None and (alone := graphs.look(given, near, moves=False)).value_logits is not None:
         yield ours.value_logits, alone.value_logits
     if run.predicts_states:
-        layout, rows = run.trained_layout(2), np.arange(len(boards))
+        layout, rows = run.recipe.trained_layout(2), np.arange(len(boards))
         legal = Roots.of(boards, near).tokens
         moves = np.array([own[(seed + row) % len(own)] for row, own in enumerate(legal)])
         states, likelihood = run.backend.next_states(ours.context, rows, moves, layout)

@@ -24,7 +24,6 @@ from diffusearch.graphs.about import KEY, check_facts, check_kind, facts, graph_
 from diffusearch.graphs.weights_file import check_whole
 from diffusearch.inference.backend import DraftArrays, DraftReading, Look, RootContext
 from diffusearch.inference.threads import threads
-from diffusearch.tokens import layout as layouts
 from diffusearch.tokens.layout import Group, Layout
 from diffusearch.tokens.record_tokens import masked_record
 from diffusearch.training.recipe import Recipe
@@ -57,9 +56,7 @@ class OnnxBackend:
     def __init__(self, folder: Path, recipe: Recipe, fingerprint: str, *, int8: bool = False) -> None:
         """`fingerprint` is the SHA-256 of the weights' file. `int8`: the graphs with 8-bit weights in the trunk."""
         self.folder, self.recipe, self.fingerprint, self.int8 = folder, recipe, fingerprint, int8
-        model = recipe.model
-        whole = layouts.layout(model.paradigm, model.horizon, model.encoding, model.patch)
-        self.near = whole.truncated(min(recipe.trained_horizons))  # what `evaluate` looks at
+        self.near = recipe.trained_layout()  # what `evaluate` looks at
         self.facts = facts(recipe, fingerprint)
         self.graphs = graph_names(recipe)
         for name in self.graphs:

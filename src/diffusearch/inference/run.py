@@ -24,7 +24,6 @@ from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.reading import Reader, read_sample
 from diffusearch.inference.roots import Roots, given_variables, move_tokens, token_mask
-from diffusearch.tokens import layout as layouts
 from diffusearch.tokens.layout import JUDGES, Layout
 from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES
@@ -57,8 +56,7 @@ class Run:
         self.recipe, self.backend = recipe, backend
         self.fingerprint = fingerprint  # sha256 of the weights' file
         self.version = version  # of packaged weights
-        model = recipe.model
-        self.layout = layouts.layout(model.paradigm, model.horizon, model.encoding, model.patch)
+        self.layout = recipe.model.layout
 
     @property
     def net(self) -> Denoiser:
@@ -124,11 +122,6 @@ class Run:
         segments = self.layout.segment("a", 0), self.layout.segment("s", 1)
         return None not in segments and self.recipe.process.kind in ("absorbing", "direct")
 
-    def trained_layout(self, at_least: int = 1) -> Layout:
-        """The layout of the shortest trained horizon >= `at_least`."""
-        found = [horizon for horizon in self.recipe.trained_horizons if horizon >= at_least]
-        return self.layout.truncated(min(found, default=self.horizon))
-
     def evaluate(
         self, boards: Sequence[chess.Board], legal: Allowed | None = None, *, priors: bool = True
     ) -> list[Evaluation]:
@@ -142,7 +135,7 @@ class Run:
         if not priors and not self.has_value:
             raise UserError(f"the run {self.name!r} ({self.paradigm}) has no value head: use an s-v run")
         out: list[Evaluation] = []
-        layout = self.trained_layout()
+        layout = self.recipe.trained_layout()
         for start in range(0, len(boards), self.backend.batch):
             part = boards[start : start + self.backend.batch]
             given = given_variables(part, layout)
@@ -183,7 +176,7 @@ class Run:
                 f"the run {self.name!r} ({self.paradigm}, {self.recipe.process.kind}) predicts no state after a move: "
                 "use an s-asa run of absorbing diffusion, horizon 2 or more"
             )
-        layout = self.trained_layout(2)
+        layout = self.recipe.trained_layout(2)
         contexts = self._contexts(boards, evaluations, layout)
         out: list[PredictedState | None] = [None] * len(boards)
         for rows in _by_batch(contexts, self.backend.batch):
@@ -281,7 +274,7 @@ class Run:
             )
         trained = self.recipe.trained_horizons
         if horizon is None and decoding.steps == 1:
-            return self.trained_layout()  # one look
+            return self.recipe.trained_layout()  # one look
         asked = self.horizon if horizon is None else horizon
         if asked < min(trained):
             raise UserError(

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from diffusearch.errors import UserError
 from diffusearch.ranges import Range
+from diffusearch.tokens import layout as layouts
+from diffusearch.tokens.layout import Layout
 
 HeadKind = Literal["vocabulary", "typed", "squares"]
 
@@ -54,6 +56,11 @@ class ModelConfig:
     draft_reader: bool = False  # revises the move by drafted positions (heads/drafts.py; root_value, prefix attention)
     trunk: TrunkConfig = field(default_factory=TrunkConfig)
 
+    @property
+    def layout(self) -> Layout:
+        """The layout of a whole record."""
+        return layouts.layout(self.paradigm, self.horizon, self.encoding, self.patch)
+
     def check(self) -> None:
         """Refuse values that do not go together."""
         if self.head == "vocabulary" and self.patch != 1:
@@ -67,8 +74,20 @@ class ModelConfig:
                 "draft_reader = true needs root_value = true and attention = 'prefix', "
                 f"not {str(self.root_value).lower()} and {self.trunk.attention!r}"
             )
+        if self.draft_reader and None in (self.layout.segment("a", 0), self.layout.segment("s", 1)):
+            raise UserError(
+                "draft_reader = true needs a state after the first move, which paradigm = "
+                f"{self.paradigm!r} with horizon = {self.horizon} has not: use 's-asa' and horizon 2 or more"
+            )
         if self.trunk.width % (2 * self.trunk.heads):
             raise UserError(
                 f"width {self.trunk.width} cannot be split evenly over {self.trunk.heads} heads: "
                 f"use a multiple of {2 * self.trunk.heads}"
             )
+
+    def check_cache(self) -> None:
+        """Refuse to decode with the KV cache (kv_cache.py) where it does not work."""
+        if self.trunk.attention == "causal":
+            raise UserError("cache = true needs attention 'full' or 'prefix': causal attention has a cache of its own")
+        if self.self_conditioning:
+            raise UserError("cache = true does not read the estimate of self_conditioning = true: leave cache out")

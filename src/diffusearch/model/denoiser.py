@@ -23,7 +23,7 @@ from diffusearch.model.kv_cache import Past
 from diffusearch.model.residual_state import MoveVectors, ResidualState
 from diffusearch.model.rows import is_slotted
 from diffusearch.model.trunk import Trunk
-from diffusearch.tokens.layout import Group, Layout, layout
+from diffusearch.tokens.layout import Group, Layout
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Denoiser(nn.Module):
         super().__init__()
         config.check()
         self.config = config
-        self.layout: Layout = layout(config.paradigm, config.horizon, config.encoding, config.patch)
+        self.layout: Layout = config.layout
         width = config.trunk.width
         acts = "action" in self.layout.types
         self.embedding = Embedding(

@@ -17,7 +17,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from diffusearch.errors import UserError
 from diffusearch.tokens.layout import Layout
 
 if TYPE_CHECKING:
@@ -50,8 +49,7 @@ class KVCache:
     """The hidden states of records that are being denoised; one cache serves one decoding."""
 
     def __init__(self, net: Denoiser, layout: Layout, root: Root | None, batch: int, ahead: int | None) -> None:
-        if net.shift:
-            raise UserError("cache = true needs attention 'full' or 'prefix': causal attention has a cache of its own")
+        net.config.check_cache()
         self.net, self.layout, self.root, self.ahead = net, layout, root, ahead
         self.first = 0 if root is None else layout.given_places  # the first place that this cache computes
         self.layers = [LayerCache(layout.places) for _ in range(net.config.trunk.layers)]

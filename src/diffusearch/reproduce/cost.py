@@ -189,10 +189,7 @@ def _a_second(act: Callable[[], object], seconds: float) -> float:
 
 def operations(recipe: Recipe) -> float:
     """Floating-point operations of one training record: forward and backward of trunk, attention and heads."""
-    from diffusearch.tokens.layout import layout
-
-    model, trunk = recipe.model, recipe.model.trunk
-    record = layout(model.paradigm, model.horizon, model.encoding, model.patch)
+    trunk, record = recipe.model.trunk, recipe.model.layout
     weights = trunk.layers * 12 * trunk.width**2
     heads = sum(len(group.variables) * group.size for group in record.groups) * trunk.width
     attention = trunk.layers * 2 * record.places**2 * trunk.width

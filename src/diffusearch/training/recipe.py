@@ -18,7 +18,7 @@ from diffusearch.diffusion.loss_config import LossConfig
 from diffusearch.errors import UserError
 from diffusearch.model.config import ModelConfig
 from diffusearch.ranges import Range, Weight
-from diffusearch.tokens.layout import JUDGES, PARADIGMS
+from diffusearch.tokens.layout import JUDGES, PARADIGMS, Layout
 from diffusearch.training.building import build
 from diffusearch.training.recipe_file import read_recipe_file
 from diffusearch.training.tables import RANDOM_NOISE, DataConfig, OptimiserConfig, ProcessConfig, WatchConfig
@@ -54,6 +54,12 @@ class Recipe:
         if self.loss.root_policy > 0:
             mixed.add(1)  # the root policy loss: the first move with no future after it
         return tuple(sorted(mixed))
+
+    def trained_layout(self, at_least: int = 1) -> Layout:
+        """The layout of the shortest trained horizon >= `at_least`, of a whole record if there is none."""
+        whole = self.model.layout
+        found = [horizon for horizon in self.trained_horizons if horizon >= at_least]
+        return whole.truncated(min(found, default=whole.horizon))
 
 
 def recipe_from_dict(values: dict[str, Any]) -> Recipe:
@@ -121,3 +127,12 @@ def _check(recipe: Recipe) -> None:
     if process.kind in RANDOM_NOISE and (model.root_value or model.paradigm in JUDGES):
         # values are read from a record whose future is masked, and these processes have no mask
         raise UserError(f"process.kind = {process.kind!r} cannot learn root values: use 'absorbing' or 'direct'")
+    if model.self_conditioning and process.kind != "absorbing":
+        # the other processes train no estimate, or decode in one call, which has none
+        raise UserError(f"model.self_conditioning = true needs process.kind = 'absorbing', not {process.kind!r}")
+    if recipe.decoding.drafts and not model.draft_reader:
+        raise UserError(
+            f"decoding.drafts = {recipe.decoding.drafts} needs model.draft_reader = true: set it, or leave drafts out"
+        )
+    if recipe.decoding.cache:
+        model.check_cache()

@@ -67,7 +67,7 @@ def _measure(training: Training, batch: Batch, decode: bool) -> Tally:
     if action is None or action.given:
         return _value(training, batch)
     target, known = batch.tokens[:, action.start], batch.known[:, action.start]
-    once = _sample(training, batch, layout.truncated(min(training.recipe.trained_horizons)), Decoding(steps=1))
+    once = _sample(training, batch, training.recipe.trained_layout(), Decoding(steps=1))
     assert once.raw_move_logits is not None
     assert once.move_log_probabilities is not None
     raw = torch.from_numpy(once.raw_move_logits.argmax(-1))[:, None]

@@ -124,3 +124,6 @@ def test_a_model_has_the_reader_only_where_it_is_asked_for(make_net: Callable[..
     for wrong in ({"root_value": False}, {"trunk": replace(net.config.trunk, attention="full")}):
         with pytest.raises(UserError, match="draft_reader = true needs root_value = true and attention = 'prefix'"):
             replace(net.config, **wrong).check()  # type: ignore[arg-type]
+    for wrong in ({"paradigm": "s-a"}, {"paradigm": "s-aa"}, {"horizon": 1}):
+        with pytest.raises(UserError, match="draft_reader = true needs a state after the first move"):
+            replace(net.config, **wrong).check()  # type: ignore[arg-type]
