@@ -29,6 +29,7 @@ from diffusearch.evaluation.actions import action_accuracy
 from diffusearch.evaluation.future_quality import random_positions
 from diffusearch.evaluation.labelled_positions import LabelledPosition
 from diffusearch.evaluation.puzzles import LichessPuzzle, puzzle_accuracy
+from diffusearch.inference.joint import JointDenoiser
 from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
@@ -62,11 +63,11 @@ def run(paradigm: str, encoding: str) -> Run:
 PLIES = Decoding(order="plies")  # and no search, which would be imagined in any case
 AGENTS: dict[str, Callable[[], Agent]] = {
     "s-a, packaged": lambda: PolicyAgent(Run.load(packaged("s-a"))),
-    "diffusearch, packaged": lambda: ImaginingAgent(Run.load(packaged("diffusearch")), PLIES),
+    "diffusearch, packaged": lambda: ImaginingAgent(JointDenoiser(Run.load(packaged("diffusearch"))), PLIES),
     "s-a 7M, a rank a place": lambda: PolicyAgent(run("s-a", "compact")),
-    "diffusion 7M, a rank a place": lambda: ImaginingAgent(run("s-asa", "compact"), PLIES),
+    "diffusion 7M, a rank a place": lambda: ImaginingAgent(JointDenoiser(run("s-asa", "compact")), PLIES),
     "s-a 7M, paper's encoding": lambda: PolicyAgent(run("s-a", "paper")),
-    "diffusion 7M, paper's encoding": lambda: ImaginingAgent(run("s-asa", "paper"), PLIES),
+    "diffusion 7M, paper's encoding": lambda: ImaginingAgent(JointDenoiser(run("s-asa", "paper")), PLIES),
 }
 
 

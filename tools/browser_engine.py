@@ -29,6 +29,7 @@ from diffusearch.agents.drawing_moves import root_moves
 from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.inference.evaluation import Allowed, Evaluation
+from diffusearch.inference.joint import JointDenoiser
 from diffusearch.inference.run import Run
 from diffusearch.play.opponents import PACKAGED, Level
 from diffusearch.search.minimax.backup import BACKUPS
@@ -205,7 +206,7 @@ def vector(
 
 def record(run: Run, board: chess.Board, order: Any) -> Any:
     """A denoised future: moves, boards, and how many squares each step of its film has fixed."""
-    (found,) = run.imagine([board], Decoding(order=order), film=True)
+    (found,) = JointDenoiser(run).imagine([board], Decoding(order=order), film=True)
     return {
         "moves": [ply.move for ply in found.line],
         "squares": [ply.squares for ply in found.line],

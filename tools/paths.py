@@ -74,8 +74,10 @@ LANES = (
         "move, line, value",
     ),
 )
-NOTE = "The agent diffusearch passes agents/imagining.py, inference/run.py and diffusion/sampling.py, and not search/."
-NOTE_FILES = ("agents/imagining.py", "inference/run.py", "diffusion/sampling.py")
+NOTE = (
+    "The agent diffusearch passes agents/imagining.py, inference/joint.py and diffusion/sampling.py, and not search/."
+)
+NOTE_FILES = ("agents/imagining.py", "inference/joint.py", "diffusion/sampling.py")
 
 LANE_WIDTH, ROW, TOP, LEFT = 460, 44, 64, 24
 # Colours for light and dark pages; a page's own background shows through.

@@ -26,6 +26,7 @@ from diffusearch.diffusion.orders import ORDERS
 from diffusearch.drafts.revising import Reviser
 from diffusearch.errors import UserError
 from diffusearch.inference.evaluation import PredictedState
+from diffusearch.inference.joint import JointDenoiser
 from diffusearch.search.dynamics import Imagined, Rules
 from diffusearch.search.handmade import Handmade
 from diffusearch.search.mcts.conventions import PUBLISHED
@@ -69,6 +70,11 @@ def no_weights() -> Iterator[None]:
         yield
 
 
+def run_of(text: str) -> Any:
+    made: Any = agent(text)
+    return made.net.run if isinstance(made, ImaginingAgent) else made.net
+
+
 def planner_of(text: str) -> Any:
     made = agent(text)
     assert isinstance(made, SearchAgent)
@@ -78,23 +84,21 @@ def planner_of(text: str) -> Any:
 @pytest.mark.parametrize("word", ["diffusearch", "s-a", "s-v", "sa-v:RUN", "direct:RUN", "autoregressive:RUN"])
 def test_the_back_end_is_an_option_of_every_agent_with_a_network(word: str) -> None:
     for asked in ("auto", "onnx", "torch"):
-        made: Any = agent(f"{word}?backend={asked}")
-        assert made.net.backend.name == asked
+        assert run_of(f"{word}?backend={asked}").backend.name == asked
     with pytest.raises(UserError, match="backend"):
         agent(f"{word}?backend=jax")
 
 
 def test_what_only_torch_has_asks_for_torch() -> None:
     for options, wanted in (("cache=on&carry=keep", "torch"), ("carry=keep", "auto")):
-        made: Any = agent(f"diffusearch?{options}")
-        assert made.net.backend.name == wanted
+        assert run_of(f"diffusearch?{options}").backend.name == wanted
     for text in ("search?backend=onnx", "mcts?backend=onnx"):
         assert planner_of(text).evaluator is not None
 
 
 def test_bare_words_use_the_packaged_weights() -> None:
     for word, name in (("diffusearch", "diffusearch"), ("s-a", "s-a"), ("s-v", "s-v")):
-        assert agent(word).net.name == f"packaged {name}"  # type: ignore[attr-defined]
+        assert run_of(word).name == f"packaged {name}"
     mcts = planner_of("mcts")
     assert (mcts.evaluator.policy.name, mcts.evaluator.value.name) == ("packaged s-a", "packaged s-v")
     assert (mcts.settings, type(mcts.dynamics)) == (Settings(), Rules)
@@ -120,7 +124,7 @@ def test_drafts_make_a_reviser_and_joint_denoising_does_without(monkeypatch: pyt
         "diffusearch?drafts=0",
     ):
         made = agent(text)
-        assert isinstance(made.net, EveryNet)
+        assert isinstance(made.net, JointDenoiser)
         assert made.decoding.drafts == 0
     with pytest.raises(UserError, match=r"drafts and carry, .*, do not go together: keep one"):
         agent("diffusearch?drafts=3&carry=keep")
@@ -168,7 +172,7 @@ def test_options_of_diffusearch_change_the_runs_decoding() -> None:
     assert isinstance(plain, ImaginingAgent)
     assert plain.decoding == EveryNet.recipe.decoding
     assert not plain.film
-    assert agent("diffusearch:RUN?int8=on").net.name == "RUN, 8 bits"  # type: ignore[attr-defined]
+    assert run_of("diffusearch:RUN?int8=on").name == "RUN, 8 bits"
 
 
 def test_a_run_keeps_its_own_decoding(monkeypatch: pytest.MonkeyPatch) -> None:

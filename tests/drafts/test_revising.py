@@ -18,6 +18,7 @@ from diffusearch.drafts.revising import Effort, Reviser
 from diffusearch.errors import UserError
 from diffusearch.inference.backend import DraftArrays, DraftReading
 from diffusearch.inference.evaluation import Evaluation, PredictedState
+from diffusearch.inference.joint import JointDenoiser
 from diffusearch.inference.run import Run
 from diffusearch.play.scoring import scored
 from diffusearch.search.dynamics import Imagined, Rules
@@ -153,7 +154,9 @@ def test_states_that_are_no_positions_end_a_draft(counted: Run) -> None:
 def test_one_step_is_the_look_of_the_run(counted: Run, reading_run: Run) -> None:
     decoding = Decoding(steps=1, drafts=4)
     found = Reviser(counted).imagine(BOARDS, decoding)
-    assert [one.move for one in found] == [one.move for one in reading_run.imagine(BOARDS, Decoding(steps=1))]
+    assert [one.move for one in found] == [
+        one.move for one in JointDenoiser(reading_run).imagine(BOARDS, Decoding(steps=1))
+    ]
     assert counted.backend.calls["read_drafts"] == 0  # type: ignore[attr-defined]
     assert all(not one.drafts for one in found)
 

@@ -12,6 +12,7 @@ from diffusearch.agents.policy import PolicyAgent
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.evaluation.actions import MOVES_ONLY, decide
 from diffusearch.evaluation.future_quality import random_positions
+from diffusearch.inference.joint import JointDenoiser
 from diffusearch.inference.run import Run, torch_run
 from diffusearch.model.denoiser import Denoiser, ModelConfig
 from diffusearch.model.trunk import TrunkConfig
@@ -29,9 +30,11 @@ def untrained(paradigm: str, horizon: int) -> Run:
 
 AGENTS: dict[str, Agent] = {
     "s-a": PolicyAgent(untrained("s-a", 1)),
-    "plies": ImaginingAgent(untrained("s-asa", 3), Decoding(order="plies")),
-    "plies, several": ImaginingAgent(untrained("s-asa", 3), Decoding(order="plies", imaginations=2, temperature=1e-6)),
-    "confidence": ImaginingAgent(untrained("s-asa", 3), Decoding(steps=4)),
+    "plies": ImaginingAgent(JointDenoiser(untrained("s-asa", 3)), Decoding(order="plies")),
+    "plies, several": ImaginingAgent(
+        JointDenoiser(untrained("s-asa", 3)), Decoding(order="plies", imaginations=2, temperature=1e-6)
+    ),
+    "confidence": ImaginingAgent(JointDenoiser(untrained("s-asa", 3)), Decoding(steps=4)),
 }
 
 

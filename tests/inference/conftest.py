@@ -15,6 +15,7 @@ from diffusearch.model.denoiser import Denoiser
 from diffusearch.training.recipe import recipe_from_dict
 
 MakeRun = Callable[..., Run]
+Calls = list[tuple[str, int, int]]
 
 
 @pytest.fixture
@@ -39,3 +40,26 @@ def make_run() -> MakeRun:
         return torch_run(recipe, net.double() if double else net)
 
     return make
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[[Run], Calls]:
+    """Every network call of a run with its rows and variables, as they are made."""
+
+    def watch(run: Run) -> Calls:
+        calls: Calls = []
+        hidden, read_root = run.net.hidden, run.net.read_root
+
+        def watch_hidden(tokens: torch.Tensor, *more: Any) -> torch.Tensor:
+            calls.append(("hidden", *tokens.shape))
+            return hidden(tokens, *more)
+
+        def watch_root(tokens: torch.Tensor, *more: Any) -> Any:
+            calls.append(("root", *tokens.shape))
+            return read_root(tokens, *more)
+
+        monkeypatch.setattr(run.net, "hidden", watch_hidden)
+        monkeypatch.setattr(run.net, "read_root", watch_root)
+        return calls
+
+    return watch

@@ -19,6 +19,7 @@ from diffusearch.errors import UserError
 from diffusearch.graphs.about import KEY
 from diffusearch.graphs.files import write_graphs
 from diffusearch.inference import backends
+from diffusearch.inference.joint import JointDenoiser
 from diffusearch.inference.onnx_backend import OnnxBackend
 from diffusearch.inference.roots import given_variables
 from diffusearch.inference.run import Run
@@ -73,7 +74,7 @@ def test_records_are_denoised_as_by_torch(both: tuple[Run, Run], order: str) -> 
     decoding = Decoding(order=order, steps=5, carry="keep", imaginations=2, temperature=0.5)
     if order == "plies":
         both = tuple(_trained_on_all_horizons(run) for run in both)  # type: ignore[assignment]
-    ours, theirs = (run.imagine(BOARDS, decoding, film=True) for run in both)
+    ours, theirs = (JointDenoiser(run).imagine(BOARDS, decoding, film=True) for run in both)
     for one, other in zip(ours, theirs, strict=True):
         assert one.move == other.move
         assert [ply.squares for ply in one.line] == [ply.squares for ply in other.line]
@@ -88,7 +89,7 @@ def _trained_on_all_horizons(run: Run) -> Run:
 
 def test_what_only_torch_has_is_refused_in_a_sentence(both: tuple[Run, Run], run_folder: Path) -> None:
     with pytest.raises(UserError, match=r"cache .* choose backend=torch"):
-        both[1].imagine(BOARDS, Decoding(carry="keep", cache=True))
+        JointDenoiser(both[1]).imagine(BOARDS, Decoding(carry="keep", cache=True))
     with pytest.raises(UserError, match="backend 'jax' is unknown: choose one of auto, onnx, torch"):
         Run.load(run_folder, "jax")
 

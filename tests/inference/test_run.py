@@ -1,4 +1,4 @@
-"""A run in use: boards in; priors, values, states after moves and imaginations out, alike for both colours."""
+"""A run in use: boards in; priors, values and states after moves out, alike for both colours."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import chess
-import numpy as np
 import pytest
 import torch
 
 from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.errors import UserError
-from diffusearch.inference.roots import Roots
+from diffusearch.inference.joint import JointDenoiser
 from diffusearch.inference.run import Run
 from diffusearch.tokens import moves
 from diffusearch.tokens.batch import masked, tokenise
@@ -27,28 +26,11 @@ MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 BOARDS = [chess.Board(), chess.Board(MIDDLE), chess.Board(MIDDLE).mirror()]
 PROCESSES = ["absorbing", "multinomial", "gaussian", "autoregressive", "direct"]
 MakeRun = Callable[..., Run]
+Watched = Callable[[Run], list[tuple[str, int, int]]]
 
 
 def turned(move: chess.Move) -> chess.Move:
     return chess.Move(move.from_square ^ 56, move.to_square ^ 56, move.promotion)
-
-
-def watched(run: Run, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
-    """Every network call with its rows and variables, as they are made."""
-    calls: list[tuple[str, int, int]] = []
-    hidden, read_root = run.net.hidden, run.net.read_root
-
-    def watch_hidden(tokens: torch.Tensor, *more: Any) -> torch.Tensor:
-        calls.append(("hidden", *tokens.shape))
-        return hidden(tokens, *more)
-
-    def watch_root(tokens: torch.Tensor, *more: Any) -> Any:
-        calls.append(("root", *tokens.shape))
-        return read_root(tokens, *more)
-
-    monkeypatch.setattr(run.net, "hidden", watch_hidden)
-    monkeypatch.setattr(run.net, "read_root", watch_root)
-    return calls
 
 
 # evaluate
@@ -92,7 +74,7 @@ def test_raw_legality_is_that_of_the_likeliest_move(make_run: MakeRun) -> None:
     run = make_run(double=True)
     boards = [chess.Board(fen) for fen in (MIDDLE, "7k/8/8/8/8/8/7r/K7 w - - 0 1")]
     found = run.evaluate(boards)
-    seen = run.imagine(boards, Decoding(steps=1), horizon=2)
+    seen = JointDenoiser(run).imagine(boards, Decoding(steps=1), horizon=2)
     assert [one.raw_legal for one in found] == [one.raw_legal for one in seen]
     assert [one.legal_mass for one in found] == pytest.approx([one.legal_mass for one in seen], rel=1e-4)
 
@@ -123,20 +105,22 @@ def test_root_moves_can_be_narrowed_in_an_evaluation(make_run: MakeRun) -> None:
         assert one.legal_mass == whole.legal_mass  # of all legal moves
 
 
-def test_many_positions_are_evaluated_as_few(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_positions_are_evaluated_as_few(
+    make_run: MakeRun, watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = make_run(root_value=True, double=True)
     whole = run.evaluate(BOARDS)
     monkeypatch.setattr(run.backend, "batch", 2)
-    calls = watched(run, monkeypatch)
+    calls = watched(run)
     for one, other in zip(whole, run.evaluate(BOARDS), strict=True):
         assert one.priors == pytest.approx(other.priors, rel=1e-9)
     assert [rows for kind, rows, _ in calls if kind == "hidden"] == [2, 1]
 
 
-def test_evaluations_use_the_shortest_trained_layout(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluations_use_the_shortest_trained_layout(make_run: MakeRun, watched: Watched) -> None:
     for horizons, plies in (([], 4), ([0, 0.5, 0, 0.5], 2), ([0.5, 0.5], 1)):
         run = make_run(horizon=4, horizons=horizons)
-        calls = watched(run, monkeypatch)
+        calls = watched(run)
         run.evaluate(BOARDS)
         assert [call for call in calls if call[0] == "hidden"] == [("hidden", 3, run.layout.truncated(plies).variables)]
 
@@ -154,14 +138,14 @@ def test_values_of_actions(make_run: MakeRun) -> None:
 
 @pytest.mark.parametrize("options", [{}, FEATURES, {"attention": "full"}, {"horizons": [0.5, 0.5]}])
 def test_states_are_the_same_with_and_without_evaluations(
-    make_run: MakeRun, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, watched: Watched, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run(root_value=True, double=True, **options)
     monkeypatch.setattr(run.backend, "batch", 2)  # several parts of positions, and of states
     evaluations = run.evaluate(BOARDS)
     asked = [(board, one, move) for board, one in zip(BOARDS, evaluations, strict=True) for move in [*one.priors][:3]]
     boards, kept, chosen = ([row[column] for row in asked] for column in range(3))
-    calls = watched(run, monkeypatch)
+    calls = watched(run)
     found = run.predict(boards, kept, chosen)
     assert not [call for call in calls if call[0] == "root"]  # the roots are known
     mixed = [one if row % 2 else None for row, one in enumerate(kept)]
@@ -187,7 +171,7 @@ def test_a_predicted_state_is_the_one_that_denoising_ply_by_ply_finds(
     for board in BOARDS:
         own = list(board.legal_moves)[:3]
         found = run.predict([board] * 3, [None] * 3, own)
-        seen = run.imagine([board] * 3, Decoding(order="plies", steps=2), legal=[[move] for move in own])
+        seen = JointDenoiser(run).imagine([board] * 3, Decoding(order="plies", steps=2), legal=[[move] for move in own])
         for state, one in zip(found, seen, strict=True):
             first = one.line[0]
             assert (first.state, first.problem) == (state.board and state.board.fen(), state.problem)
@@ -204,12 +188,10 @@ def test_what_a_run_does_not_know_is_refused(make_run: MakeRun) -> None:
         make_run("s-asa").evaluate(boards, priors=False)
     with pytest.raises(UserError, match="not sa-v"):
         make_run("s-v").action_values(boards)
-    for call in (lambda run: run.evaluate(boards), lambda run: run.imagine(boards)):
-        with pytest.raises(UserError, match="predicts no move"):
-            call(make_run("s-v"))
-    for call in (lambda run: run.imagine([chess.Board(MATED)]), lambda run: run.evaluate([chess.Board(MATED)])):
-        with pytest.raises(UserError, match="the game is over"):
-            call(make_run("s-asa"))
+    with pytest.raises(UserError, match="predicts no move"):
+        make_run("s-v").evaluate(boards)
+    with pytest.raises(UserError, match="the game is over"):
+        make_run("s-asa").evaluate([chess.Board(MATED)])
     move = [chess.Move.from_uci("e2e4")]
     for run in (make_run("s-a"), make_run("s-aa"), make_run(process="autoregressive"), make_run(process="gaussian")):
         assert not run.predicts_states
@@ -219,168 +201,10 @@ def test_what_a_run_does_not_know_is_refused(make_run: MakeRun) -> None:
     assert make_run(process="direct").predicts_states
 
 
-def test_a_horizon_shorter_than_any_trained_is_refused(make_run: MakeRun) -> None:
-    run = make_run(horizon=4)
-    with pytest.raises(UserError, match=r"trained on records of 4 plies, and horizon 2 is shorter: ask for 4"):
-        run.imagine([chess.Board()], horizon=2)
-    mixed = make_run(horizon=4, horizons=[0, 0.5, 0, 0.5])
-    with pytest.raises(UserError, match="trained on records of 2, 4 plies, and horizon 1 is shorter: ask for 2"):
-        mixed.imagine([chess.Board()], horizon=1)
-    assert len(mixed.imagine([chess.Board()], Decoding(steps=2), horizon=2)[0].line) == 2
-
-
-@pytest.mark.parametrize("paradigm", ["s-a", "s-v", "sa-v"])
-def test_a_record_of_one_ply_is_one_whatever_the_recipes_horizon_says(make_run: MakeRun, paradigm: str) -> None:
-    run = make_run(paradigm, horizon=4)  # the recipe's default
-    assert (run.horizon, run.recipe.trained_horizons) == (1, (1,))
-    if paradigm == "s-a":
-        moves_found = {
-            run.imagine([chess.Board()], horizon=1)[0].move,
-            run.imagine([chess.Board()], Decoding(order="plies"))[0].move,
-            run.imagine([chess.Board()])[0].move,
-        }
-        assert len(moves_found) == 1
-
-
-def test_ply_by_ply_needs_a_run_that_was_trained_on_the_shorter_records(make_run: MakeRun) -> None:
-    plies = Decoding(order="plies")
-    with pytest.raises(UserError, match=r"records of 1 to 4 plies, and the run .* was trained on 4: choose another"):
-        make_run(horizon=4).imagine([chess.Board()], plies)
-    assert make_run(horizons=[0.5, 0.5]).imagine([chess.Board()], plies)[0].steps == 3  # a_0, s_1, a_1
-    assert make_run(process="autoregressive").imagine([chess.Board()], plies)[0].steps > 3
-
-
-def test_a_horizon_longer_than_the_learned_positions_is_refused(make_run: MakeRun) -> None:
-    with pytest.raises(UserError, match=r"learned positions for 2 plies, and horizon 3 is longer: .*rope"):
-        make_run().imagine([chess.Board()], horizon=3)
-    seen = make_run(positions="rope").imagine([chess.Board()], Decoding(steps=2), horizon=3)
-    assert len(seen[0].to_json()["plies"]) >= 1
-
-
-# imagine
-
-
-def test_the_papers_run_makes_twenty_calls_on_the_whole_record(
-    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = make_run(horizon=4, encoding="paper", patch=1, head="vocabulary", attention="full")
-    assert run.recipe.decoding == Decoding()
-    calls = watched(run, monkeypatch)
-    (seen,) = run.imagine([chess.Board()])
-    assert run.layout.variables == 312
-    assert calls == [("hidden", 1, 312)] * 20
-    assert (seen.steps, seen.evaluations) == (20, 20)
-
-
-def test_one_step_is_one_call_on_the_shortest_trained_record(
-    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for horizons, plies in (([], 4), ([0, 1, 0, 1], 2), ([1, 0, 0, 1], 1)):
-        run = make_run(horizon=4, horizons=horizons)
-        calls = watched(run, monkeypatch)
-        (seen,) = run.imagine([chess.Board()], Decoding(steps=1))
-        rows = [call for call in calls if call[0] == "hidden"]
-        assert rows == [("hidden", 1, run.layout.truncated(plies).variables)]
-        assert seen.steps == seen.move_step == 1
-        (share,) = run.evaluate([chess.Board()])
-        told = {chess.Move.from_uci(uci): one for uci, one in seen.probabilities.items()}
-        assert told == pytest.approx(share.priors, rel=1e-4)
-        calls.clear()
-        run.imagine([chess.Board()], Decoding(steps=1), horizon=4)  # asked for by name
-        assert ("hidden", 1, run.layout.variables) in calls
-
-
-def test_a_run_is_decoded_as_its_recipe_says(make_run: MakeRun) -> None:
-    run = make_run(decoding=Decoding(steps=3, order="left-to-right"))
-    (own,) = run.imagine([chess.Board()])
-    assert own.steps == 3
-    assert own == run.imagine([chess.Board()], Decoding(steps=3, order="left-to-right"))[0]
-
-
-@pytest.mark.parametrize("encoding", [{"encoding": "paper", "patch": 1, "head": "vocabulary"}, {}])
-def test_imaginations_start_with_a_legal_move(make_run: MakeRun, encoding: dict[str, object]) -> None:
-    for board, seen in zip(BOARDS, make_run(**encoding).imagine(BOARDS, Decoding(steps=5)), strict=True):
-        assert chess.Move.from_uci(seen.move) in board.legal_moves
-        assert seen.line[0].move == seen.move
-        assert seen.root == board.fen()
-        assert seen.steps == 5
-        assert seen.film == ()
-
-
-def test_root_moves_can_be_narrowed_in_an_imagination(make_run: MakeRun) -> None:
-    run, board = make_run(), chess.Board(MIDDLE).mirror()
-    for move in list(board.legal_moves)[:4]:
-        assert run.imagine([board], Decoding(steps=2), legal=[[move]])[0].move == move.uci()
-
-
-def test_the_likeliest_of_many_imaginations_is_told(make_run: MakeRun) -> None:
-    run, board = make_run(), chess.Board()
-    several = Decoding(steps=4, temperature=1.0, imaginations=5)
-    one = Decoding(steps=4, temperature=1.0)
-    generator = np.random.default_rng(1)
-    best = run.imagine([board] * 3, several, generator)
-    assert [(seen.steps, seen.nodes) for seen in best] == [(4, 20)] * 3
-    alone = [run.imagine([board], one, generator)[0].log_probability for _ in range(8)]
-    assert np.mean([seen.log_probability for seen in best]) > np.mean(alone)  # the best of five beats an average one
-
-
-@pytest.mark.parametrize("order", ["confidence", "plies", "segments"])
-def test_several_records_that_would_be_the_same_are_refused(make_run: MakeRun, order: str) -> None:
-    with pytest.raises(UserError, match=r"imaginations = 4 at temperature 0 denoises the same record each time"):
-        make_run().imagine([chess.Board()], Decoding(order=order, imaginations=4))
-
-
-@pytest.mark.parametrize("choice", [{"temperature": 0.5}, {"order": "random"}, {"carry": "gumbel"}], ids=str)
-def test_records_denoised_side_by_side_differ(make_run: MakeRun, choice: dict[str, Any]) -> None:
-    run, board = make_run(), chess.Board()
-    layout, decoding = run.asked_layout(Decoding(**choice)), Decoding(imaginations=6, **choice)
-    sample = run._sample(Roots.of([board], layout), decoding, layout, np.random.default_rng(0), None, False)
-    assert len({tuple(tokens) for tokens in sample.tokens.tolist()}) > 1
-
-
-def test_noise_that_is_random_needs_no_temperature(make_run: MakeRun) -> None:
-    run = make_run(process="gaussian", root_value=False)
-    assert run.imagine([chess.Board()], Decoding(steps=2, imaginations=2))[0].nodes == 4
-
-
-def test_the_same_seed_imagines_the_same(make_run: MakeRun) -> None:
-    run, choice = make_run(), Decoding(steps=3, temperature=1.0)
-    first, second = (run.imagine([chess.Board()], choice, np.random.default_rng(5))[0] for _ in range(2))
-    assert first == second
-
-
-@pytest.mark.parametrize("process", PROCESSES)
-def test_a_film_has_a_frame_for_each_call_and_probabilities(make_run: MakeRun, process: str) -> None:
-    run = make_run(process=process, horizon=3)
-    choice = Decoding(steps=4, order="left-to-right" if process == "autoregressive" else "confidence")
-    for board, seen in zip(BOARDS, run.imagine(BOARDS, choice, film=True), strict=True):
-        assert [frame.step for frame in seen.film] == list(range(seen.steps + 1))
-        assert seen.film[0].moves == (None,) * 3
-        assert seen.film[0].probabilities == {}
-        assert seen.film[-1].moves[0] == seen.move
-        assert seen.move_step is not None
-        assert 1 <= seen.move_step <= seen.steps
-        for frame in seen.film:
-            assert len(frame.squares) == len(frame.confidence) == 2
-            for squares, confidence in zip(frame.squares, frame.confidence, strict=True):
-                assert len(squares) == len(confidence) == 64
-                assert all(0.0 <= one <= 1.0 for one in confidence)
-            shares = list(frame.probabilities.values())
-            assert len(shares) <= 5
-            assert shares == sorted(shares, reverse=True)
-            assert all(0.0 < share <= 1.0 for share in shares)
-            assert {chess.Move.from_uci(uci) for uci in frame.probabilities} <= set(board.legal_moves)
-        if process in ("absorbing", "multinomial", "direct"):
-            known = [frame.moves[0] for frame in seen.film]
-            assert known[seen.move_step] == seen.move
-            assert all(one == seen.move for one in known[seen.move_step :])
-            assert known[seen.move_step - 1] != seen.move
-
-
 def test_a_run_says_what_it_is(make_run: MakeRun) -> None:
     run = make_run()
     assert run.provenance["model"]["horizon"] == run.horizon == 2
     assert run.provenance["weights"] is None  # never saved
     small = run.quantised()
     assert small.recipe == run.recipe
-    assert chess.Move.from_uci(small.imagine([chess.Board()], Decoding(steps=1))[0].move) in chess.Board().legal_moves
+    assert set(small.evaluate([chess.Board()])[0].priors) == set(chess.Board().legal_moves)

@@ -22,6 +22,7 @@ from diffusearch.errors import UserError
 from diffusearch.inference.backend import DraftArrays, DraftReading
 from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
 from diffusearch.inference.imagination import DraftedMove, Imagination, Ply, predicted_ply
+from diffusearch.inference.joint import JointDenoiser
 from diffusearch.inference.run import EvaluationContext, Run
 from diffusearch.search.dynamics import Dynamics, Imagined
 from diffusearch.search.evaluator import log_odds, probability
@@ -69,14 +70,14 @@ class Root:
 
 
 class Reviser:
-    """A run with a draft reader. It imagines as the run does, and with drafts where the decoding has them."""
+    """A run with a draft reader. It denoises jointly, and with drafts where the decoding has them."""
 
     def __init__(self, run: Run, dynamics: Dynamics | None = None) -> None:
         if not run.reads_drafts:
             raise UserError(
                 f"the run {run.name!r} has no draft reader: leave drafts out, or train it with draft_reader = true"
             )
-        self.run = run
+        self.run, self.joint = run, JointDenoiser(run)
         self.drafter = Drafter(run, dynamics or Imagined(run))
 
     @property
@@ -87,14 +88,14 @@ class Reviser:
         """What is looked at: as many plies as are drafted."""
         effort = Effort.of(decoding, self.drafter.predicts)
         if not effort.drafts:
-            return self.run.asked_layout(_without_drafts(decoding), horizon)
+            return self.joint.asked_layout(_without_drafts(decoding), horizon)
         return self.run.layout.truncated(min(effort.depth, self.run.horizon))
 
     def work(self, decoding: Decoding) -> int:
         """Evaluations of one position, at most: those of the root and of all drafted nodes, which may be predicted."""
         effort = Effort.of(decoding, self.drafter.predicts)
         if not effort.drafts:
-            return self.run.work(_without_drafts(decoding))
+            return self.joint.work(_without_drafts(decoding))
         nodes = effort.drafts * effort.depth + effort.rounds * (effort.depth - 1)
         return 1 + (2 if self.drafter.predicts else 1) * nodes
 
@@ -115,7 +116,7 @@ class Reviser:
         decoding = decoding or self.run.recipe.decoding
         effort = Effort.of(decoding, self.drafter.predicts)
         if not effort.drafts:
-            return self.run.imagine(boards, _without_drafts(decoding), generator, legal, horizon, film=film)
+            return self.joint.imagine(boards, _without_drafts(decoding), generator, legal, horizon, film=film)
         out: list[Imagination] = []
         for start in range(0, len(boards), BATCH):
             part = boards[start : start + BATCH]
@@ -157,9 +158,9 @@ def _without_drafts(decoding: Decoding) -> Decoding:
     return replace(decoding, drafts=0, steps=1) if decoding.drafts else decoding
 
 
-def imaginer(run: Run, decoding: Decoding) -> Run | Reviser:
-    """What imagines as a decoding says: the run, or the run with its draft reader."""
-    return Reviser(run) if decoding.drafts else run
+def imaginer(run: Run, decoding: Decoding) -> JointDenoiser | Reviser:
+    """What imagines as a decoding says: without drafts, or with them."""
+    return Reviser(run) if decoding.drafts else JointDenoiser(run)
 
 
 def _imagination(root: Root) -> Imagination:

@@ -10,6 +10,7 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
+from diffusearch.errors import UserError
 from diffusearch.inference.evaluation import Allowed
 from diffusearch.tokens import moves, states
 from diffusearch.tokens.layout import Layout
@@ -59,3 +60,10 @@ def token_mask(tokens: Sequence[Sequence[int]]) -> Bools:
     mask[rows, [token for own in tokens for token in own]] = True
     mask[~mask.any(1), moves.NONE] = True
     return mask
+
+
+def refuse_finished(roots: Roots) -> None:
+    """Refuse positions without a legal move."""
+    for board, own in zip(roots.boards, roots.moves, strict=True):
+        if not own:
+            raise UserError(f"no legal move in {board.fen()!r}: the game is over")

@@ -1,4 +1,4 @@
-"""A trained run in use: positions in; priors and values, states after moves, or denoised futures out.
+"""A trained run in use: positions in; priors and values, or states after moves, out. Futures: joint.py.
 
 A run folder holds recipe.toml and weights.safetensors. This is the border between chess and tensors: callers speak
 python-chess, the network speaks token ids.
@@ -7,35 +7,30 @@ python-chess, the network speaks token ids.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import chess
 import numpy as np
 
-from diffusearch.diffusion.decoding import Decoding, Floats
-from diffusearch.diffusion.sampling import Sample
+from diffusearch.diffusion.decoding import Floats
 from diffusearch.errors import UserError
 from diffusearch.files import sha256
 from diffusearch.inference.backend import Backend, RootContext
 from diffusearch.inference.backends import open_backend
 from diffusearch.inference.evaluation import Allowed, Evaluation, PredictedState
-from diffusearch.inference.imagination import Imagination
-from diffusearch.inference.reading import Reader, read_sample
-from diffusearch.inference.roots import Roots, given_variables, move_tokens, token_mask
+from diffusearch.inference.reading import Reader
+from diffusearch.inference.roots import Roots, given_variables, move_tokens, refuse_finished
 from diffusearch.tokens.layout import JUDGES, Layout
 from diffusearch.tokens.states import InvalidState
 from diffusearch.tokens.values import BIN_VALUES
 from diffusearch.training.recipe import Recipe, load_recipe
-from diffusearch.training.tables import RANDOM_NOISE
 from diffusearch.weights import version_of
 
 if TYPE_CHECKING:
     from diffusearch.inference.torch_backend import TorchBackend
     from diffusearch.model.denoiser import Denoiser
-
-BATCH = 256  # records that are denoised together
 
 
 @dataclass(frozen=True)
@@ -146,7 +141,7 @@ class Run:
                 out += [Evaluation({}, value, context=one) for value, one in zip(values, contexts, strict=True)]
                 continue
             roots = Roots.of(part, self.layout)
-            _refuse_finished(roots)
+            refuse_finished(roots)
             assert look.move_logits is not None
             logits = look.move_logits.astype(np.float64)
             raw = np.exp(logits - logits.max(1, keepdims=True))
@@ -227,92 +222,6 @@ class Run:
                 out[row][move] = value
         return out
 
-    def imagine(
-        self,
-        boards: Sequence[chess.Board],
-        decoding: Decoding | None = None,
-        generator: np.random.Generator | None = None,
-        legal: Allowed | None = None,
-        horizon: int | None = None,
-        *,
-        film: bool = False,
-    ) -> list[Imagination]:
-        """Denoise the next move of each position together with its future.
-
-        `decoding` is the run's own where it is left out; `legal` narrows the moves that may be played at each root;
-        `horizon` asks for another length of the future than the model's; `film` records every step.
-        """
-        decoding = decoding or replace(self.recipe.decoding, drafts=0)
-        if decoding.drafts:
-            raise UserError(
-                f"the run {self.name!r} by itself reads no drafts: use diffusearch.drafts.revising.imaginer"
-            )
-        generator = generator or np.random.default_rng(0)
-        layout = self.asked_layout(decoding, horizon)
-        out: list[Imagination] = []
-        size = max(1, BATCH // decoding.imaginations)
-        for start in range(0, len(boards), size):
-            narrowed = None if legal is None else legal[start : start + size]
-            roots = Roots.of(boards[start : start + size], layout)
-            sample = self._sample(roots, decoding, layout, generator, narrowed, film)
-            out += read_sample(sample, roots, layout)
-        return out
-
-    def work(self, decoding: Decoding) -> int:
-        """Evaluations of one position, at most, that an imagination takes."""
-        return decoding.steps * decoding.imaginations
-
-    def asked_layout(self, decoding: Decoding, horizon: int | None = None) -> Layout:
-        """The requested horizon; by default the whole one, or the shortest trained one when steps = 1.
-
-        A horizon that is shorter than every trained one is refused, and so are several records that would be the same.
-        """
-        if decoding.imaginations > 1 and not (decoding.random or self.recipe.process.kind in RANDOM_NOISE):
-            raise UserError(
-                f"imaginations = {decoding.imaginations} at temperature 0 denoises the same record each time: set a "
-                "temperature too (0.5, say), or carry = 'gumbel'"
-            )
-        trained = self.recipe.trained_horizons
-        if horizon is None and decoding.steps == 1:
-            return self.recipe.trained_layout()  # one look
-        asked = self.horizon if horizon is None else horizon
-        if asked < min(trained):
-            raise UserError(
-                f"the run {self.name!r} was trained on records of {_listed(trained)} plies, and horizon {asked} is "
-                f"shorter: ask for {min(trained)} or more"
-            )
-        shorter = set(range(1, asked)) - set(trained)
-        if decoding.order == "plies" and shorter and self.recipe.process.kind != "autoregressive":
-            raise UserError(
-                f"order 'plies' denoises records of 1 to {asked} plies, and the run {self.name!r} was trained on "
-                f"{_listed(trained)}: choose another order"
-            )
-        if asked > self.horizon and self.recipe.model.trunk.positions != "rope":
-            raise UserError(
-                f"the run {self.name!r} has learned positions for {self.horizon} plies, and horizon {asked} is longer: "
-                "train with model.trunk.positions = 'rope'"
-            )
-        return self.layout.truncated(asked)
-
-    def _sample(
-        self,
-        roots: Roots,
-        decoding: Decoding,
-        layout: Layout,
-        generator: np.random.Generator,
-        narrowed: Allowed | None,
-        film: bool,
-    ) -> Sample:
-        if not self.has_policy:
-            raise UserError(f"the run {self.name!r} is {self.paradigm} and predicts no move: use an s-a or s-asa run")
-        _refuse_finished(roots)
-        given = given_variables(roots.boards, layout)
-        allowed = token_mask(roots.tokens if narrowed is None else move_tokens(roots.boards, narrowed, layout))
-        times = decoding.imaginations
-        if times > 1:
-            given, allowed = given.repeat(times, 0), allowed.repeat(times, 0)
-        return self.backend.sample(given, layout, decoding, generator, allowed, film)
-
 
 def torch_run(recipe: Recipe, net: Denoiser) -> Run:
     """A run whose network is at hand, not in a file."""
@@ -335,13 +244,3 @@ def _by_batch(contexts: Sequence[EvaluationContext], size: int) -> Iterator[list
         groups.setdefault(id(context.roots), []).append(row)
     for rows in groups.values():
         yield from (rows[start : start + size] for start in range(0, len(rows), size))
-
-
-def _refuse_finished(roots: Roots) -> None:
-    for board, own in zip(roots.boards, roots.moves, strict=True):
-        if not own:
-            raise UserError(f"no legal move in {board.fen()!r}: the game is over")
-
-
-def _listed(horizons: Sequence[int]) -> str:
-    return ", ".join(map(str, horizons))
