@@ -23,12 +23,12 @@ EVERY = 30.0  # seconds between notes: a kill loses no more
 
 def named(run: PlannedRun) -> str:
     """The name of a run in results."""
-    return f"package/{run.name}" if run.packaged else run.name
+    return f"package/{run.packaged}" if run.packaged else run.name
 
 
 def ready(run: PlannedRun, setting: Setting) -> bool:
     """Whether the weights of a run are here: trained, or part of the package."""
-    return run.packaged or stage_of(run, setting) is Stage.FINISHED
+    return bool(run.packaged) or stage_of(run, setting) is Stage.FINISHED
 
 
 def agent_of(row: Row) -> str:
@@ -38,7 +38,7 @@ def agent_of(row: Row) -> str:
 
 def place(run: PlannedRun, setting: Setting) -> str:
     """The folder of a run's weights, as agents' texts have it."""
-    return run.name if run.packaged else str((setting.runs / run.name).absolute())
+    return run.packaged or str((setting.runs / run.name).absolute())
 
 
 class Clock:
