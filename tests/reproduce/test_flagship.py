@@ -17,6 +17,8 @@ from diffusearch.reproduce.cost import _write_games, plan_lines
 from diffusearch.reproduce.driver import make
 from diffusearch.reproduce.packaged import FLAGSHIP, READER
 from diffusearch.reproduce.plan import Setting, commands, folder_of
+from diffusearch.training.named_recipes import find_recipe
+from diffusearch.training.recipe import Recipe, load_recipe
 from diffusearch.weights import packaged
 
 pytestmark = pytest.mark.slow
@@ -128,3 +130,19 @@ def test_what_a_reader_cannot_learn_from_is_refused_before_any_training(here: Se
     with pytest.raises(UserError, match=r"Run reader needs data/reader, which does not exist"):
         make(DIFFUSEARCH, here)
     assert not here.runs.exists()
+
+
+@pytest.mark.parametrize(("name", "recipe"), [("diffusearch", "diffusearch-end"), ("s-a", "s-a-further")])
+def test_recipes_of_the_last_stage_are_those_of_the_packaged_weights(name: str, recipe: str) -> None:
+    theirs, ours = load_recipe(packaged(name) / "recipe.toml"), load_recipe(find_recipe(f"flagship/{recipe}"))
+    assert ours.model == replace(theirs.model, draft_reader=False)
+    assert ours.decoding == replace(theirs.decoding, drafts=0)
+    assert (ours.horizons, ours.process, ours.loss) == (theirs.horizons, theirs.process, theirs.loss)
+    assert ours.optimiser == theirs.optimiser
+    for one in ("mirror", "random_moves"):
+        assert getattr(ours.data, one) == getattr(theirs.data, one)
+
+    def shares(recipe: Recipe) -> list[tuple[float, int, int]]:
+        return [(source.weight, source.ply, source.games) for source in recipe.data.sources]
+
+    assert shares(ours) == shares(theirs)
