@@ -268,10 +268,10 @@ def test_a_run_whose_clock_was_cut_short_goes_on(tmp_path: Path) -> None:
     (tmp_path / "seconds.jsonl").write_text('{"call": "a", "processor": 2.0, "wall": 3.0}\n{"call": "b", "proc')
     with trained.clock(tmp_path):
         pass
-    effort = trained.effort(tmp_path)
-    assert effort is not None
-    assert effort.calls == 2
-    assert effort.seconds >= 2.0
+    cost = trained.training_cost(tmp_path)
+    assert cost is not None
+    assert cost.calls == 2
+    assert cost.seconds >= 2.0
 
 
 def test_results_hold_no_test_data_and_no_paths(whole: Whole, page: str) -> None:

@@ -22,7 +22,7 @@ from diffusearch.reproduce.pictures import Shown, pictures
 from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
 from diffusearch.reproduce.row_labels import UNMASKED
 from diffusearch.reproduce.tables import NOT_YET, exhibit_table, times_note
-from diffusearch.reproduce.trained import about, effort
+from diffusearch.reproduce.trained import about, training_cost
 from diffusearch.reproduce.verdicts import verdicts
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _runs(whole: Whole, found: Gathered) -> str:
     for run in ordered_runs(whole.exhibits):
         recipe, known = resolved(run, setting), _known(run, found, setting)
         most = f"{'at most ' if recipe.watch.patience else ''}{recipe.optimiser.steps * recipe.optimiser.batch:,}"
-        begun = effort(setting.runs / run.name)
+        begun = training_cost(setting.runs / run.name)
         lines.append(
             [
                 run.name,

@@ -75,21 +75,21 @@ def clock(folder: Path) -> Iterator[Clock]:
 
 
 @dataclass(frozen=True)
-class Effort:
+class TrainingCost:
     """What went into a run."""
 
     seconds: float  # of processor time
     calls: int
 
 
-def effort(folder: Path) -> Effort | None:
+def training_cost(folder: Path) -> TrainingCost | None:
     """What a run's folder tells; None where nothing was noted."""
     path = folder / SECONDS
     if not path.exists():
         return None
     lines = JsonLines(path, "call").read()
     calls = {line.get("call", str(number)) for number, line in enumerate(lines)}
-    return Effort(sum(float(line["processor"]) for line in lines), len(calls))
+    return TrainingCost(sum(float(line["processor"]) for line in lines), len(calls))
 
 
 def about(run: PlannedRun, setting: Setting) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def about(run: PlannedRun, setting: Setting) -> dict[str, Any]:
     last = next(path for name in ("checkpoint", "weights") if (path := folder / f"{name}.safetensors").is_file())
     steps = checkpoint.count(checkpoint.load_facts(last), "step", last)
     sets = {Path(source.path).name for source in recipe.data.sources}
-    spent = effort(folder) or Effort(0.0, 0)
+    spent = training_cost(folder) or TrainingCost(0.0, 0)
     return {
         "recipe": recipe_digest(run, setting),
         "labels": {name: content_digest(setting.labels / name) for name in sorted(sets)},
