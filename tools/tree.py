@@ -63,7 +63,7 @@ FOLDERS = {
     "benchmarks/soak": "an hour of games, UCI lines, kills and requests before a release (make soak)",
     "docs": "the manual",
     "recipes": "named training runs, one TOML each",
-    "recipes/flagship": "how the packaged weights are trained, stage by stage",
+    "recipes/flagship": "a shorter chain of the stages that trained the packaged weights",
     "src/diffusearch": "the package",
     **{f"src/diffusearch/{name}": about for name, about in STATIONS.items()},
     "src/diffusearch/model/board_features": "attack features, policy skip, king exposure (one switch)",

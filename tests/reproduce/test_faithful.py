@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from diffusearch.reproduce.catalogue import EXHIBITS, in_steps
+from diffusearch.reproduce.catalogue import EXHIBITS
 from diffusearch.reproduce.driver import make
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.measure import Made
 from diffusearch.reproduce.plan import Setting
+from diffusearch.reproduce.row_labels import in_steps
 
 pytestmark = pytest.mark.slow
 

@@ -110,7 +110,7 @@ def test_a_run_waits_for_the_one_that_it_starts_from(ten: Setting) -> None:
 
 def test_packaged_weights_serve_until_trained_anew(ten: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("diffusearch.weights.packaged", lambda name: Path("package") / name)
-    run = PlannedRun("s-a", packaged=True)
+    run = PlannedRun("s-a", packaged="s-a")
     assert folder_of(run, ten) == Path("package") / "s-a"
     assert folder_of(run, replace(ten, train=True)) is None
     trained(ten.runs / "s-a")

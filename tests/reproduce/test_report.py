@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diffusearch.reproduce import report
+from diffusearch.reproduce import limits_text, report
 from diffusearch.reproduce.contrasts import RowOutcomes, Spread
 from diffusearch.reproduce.exhibits import COUNTS
 from diffusearch.reproduce.gathered import Gathered
@@ -35,7 +35,7 @@ def futures(share: float) -> dict[str, Any]:
 
 def limits(whole: Whole, found: Gathered) -> str:
     found.figures.setdefault(("futures", "DiffuSearch, 600 games"), {})
-    return report._limits(whole, found)
+    return limits_text.limits(whole, found)
 
 
 @pytest.mark.parametrize(("share", "told"), [(0.02, True), (0.37, False)])
@@ -113,13 +113,13 @@ def test_tests_are_told_as_they_were_measured(whole: Whole) -> None:
 
 
 def test_processor_time_that_was_estimated_is_told(whole: Whole) -> None:
-    assert report._effort(whole.setting) == ""
+    assert limits_text.time_spent(whole.setting) == ""
     Ledger(whole.setting.results).note("labels", 7200.0)
-    assert report._effort(whole.setting).endswith("hours by the clock.")
+    assert limits_text.time_spent(whole.setting).endswith("hours by the clock.")
     (counted,) = read_calls(whole.setting.results)
     guessed = Call("2026-11-18T09:28:00+00:00", 60.0, {"training": 3600.0}, "estimated: this call kept no ledger")
     (whole.setting.results / FILE).write_text(json.dumps([asdict(guessed), asdict(counted)]))
-    told = report._effort(whole.setting)
+    told = limits_text.time_spent(whole.setting)
     assert "took 3.0 core-hours (training 1.0, labels 2.0)" in told
     assert told.endswith(
         "Not all of it was counted by the command: 1.0 core-hours of the call of 2026-11-18 09:28 are estimated: this "

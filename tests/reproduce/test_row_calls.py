@@ -173,7 +173,7 @@ def text(setting: Setting) -> Text:
 
     def folder(run: PlannedRun) -> str:
         if run.packaged:
-            return run.name
+            return run.packaged
         path = setting.runs / run.name
         if not path.exists():
             path.mkdir(parents=True)

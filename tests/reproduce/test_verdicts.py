@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffusearch.reproduce.catalogue import LONG, LONG_S_A
 from diffusearch.reproduce.claims import RULE_OF, Verdict
 from diffusearch.reproduce.contrasts import RowOutcomes, Spread
 from diffusearch.reproduce.cost import paper_passes
 from diffusearch.reproduce.gathered import Gathered
+from diffusearch.reproduce.row_labels import LONG, LONG_S_A
 from diffusearch.reproduce.scales import LAPTOP
 from diffusearch.reproduce.verdicts import verdicts
 

@@ -73,7 +73,7 @@ class ImaginingAgent(Agent):
         self.name, self.evaluator = name, evaluator
         self.net = net
         self.strength = Strength(strength)
-        self.decoding = replace(decoding, steps=self.strength.effort(decoding.steps))
+        self.decoding = replace(decoding, steps=self.strength.scaled(decoding.steps))
         self.seed, self.film = seed, film
         self._horizon = horizon
 

@@ -147,7 +147,7 @@ def _minimax(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any]) 
 
     widths = options["widths"] or WIDTHS
     weight = VALUE_WEIGHT if options["value_weight"] is None else options["value_weight"]
-    depth = Strength(options["strength"]).effort(len(widths))
+    depth = Strength(options["strength"]).scaled(len(widths))
     backup = BACKUPS[options["backup"] or "line-mean"]
     margin = math.inf if options["margin"] is None else options["margin"]
     return Minimax(evaluator, dynamics, widths[:depth], weight, backup, margin)
@@ -163,7 +163,7 @@ def _tuned_mcts(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any
 def _rollout(evaluator: Evaluator, dynamics: Dynamics, options: dict[str, Any]) -> Planner:
     from diffusearch.search.rollout import DEPTH, Rollout
 
-    return Rollout(evaluator, dynamics, Strength(options["strength"]).effort(options["depth"] or DEPTH))
+    return Rollout(evaluator, dynamics, Strength(options["strength"]).scaled(options["depth"] or DEPTH))
 
 
 # The planners of `search` by name.
@@ -236,7 +236,7 @@ def _settings(preset: Settings, options: dict[str, Any]) -> Settings:
     if given.get("fpu") == "parent":
         given["fpu"] = None
     settings = replace(preset, **given)
-    return replace(settings, simulations=Strength(options["strength"]).effort(settings.simulations))
+    return replace(settings, simulations=Strength(options["strength"]).scaled(settings.simulations))
 
 
 def random(spec: AgentSpec, options: dict[str, Any]) -> Agent:

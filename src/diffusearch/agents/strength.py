@@ -27,6 +27,6 @@ class Strength:
             return math.inf
         return max(own, (FULL - self.dial) / self.dial)
 
-    def effort(self, full: int) -> int:
+    def scaled(self, full: int) -> int:
         """How many of `full` steps or simulations are spent."""
         return max(1, round(full * self.dial / FULL))

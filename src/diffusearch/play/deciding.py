@@ -61,7 +61,7 @@ class Deciding:
         seconds, latest = self._time_left(pending) or (None, None)
         given, strength = self._options.number("Steps"), Strength(self._options.strength)
         # Its own steps are those of its strength already.
-        full = strength.effort(given) if given else self.known.own_steps
+        full = strength.scaled(given) if given else self.known.own_steps
         lines = self._options.number("MultiPV")
         nodes = sys.maxsize if pending.go.nodes is None else pending.go.nodes - pending.evaluations
         nodes -= lines if lines > 1 or pending.moves else 0  # the scores of the moves

@@ -9,16 +9,14 @@ from __future__ import annotations
 from functools import cache
 
 from diffusearch.errors import UserError
+from diffusearch.reproduce.catalogue_curves import data_size, depth, futures, layers, steps
 from diffusearch.reproduce.exhibits import Exhibit, Row, row
 from diffusearch.reproduce.packaged import FLAGSHIP, planners
 from diffusearch.reproduce.plan import PlannedRun
+from diffusearch.reproduce.row_labels import KEEP, LONG, LONG_S_A, OURS, UNMASKED, single, single_kept
 from diffusearch.reproduce.scale_runs import Runs
 from diffusearch.reproduce.scales import SCALES, Scale
 
-OURS = "DiffuSearch, {scale} games"
-LONG_S_A, LONG = "S-A, long run", "DiffuSearch, four times the record-passes"
-UNMASKED = "DiffuSearch, no legality mask"
-KEEP = "what is fixed stays"  # a visible target is not predicted anew
 FUTURES = ("s-aa", "s-asa", "s-ass", "s-avav", "s-avsav")
 
 
@@ -99,21 +97,6 @@ def _decoding(runs: Runs) -> Exhibit:
         "be copied.",
         reference="DiffuSearch",
     )
-
-
-def single(steps: int) -> str:
-    """The label of the single model's row."""
-    return f"future steps {steps}, single model"
-
-
-def in_steps(order: str, steps: int) -> str:
-    """The row of a run that is decoded in some order and number of steps."""
-    return f"{order}, {steps} step" + "s" * (steps > 1)
-
-
-def single_kept(steps: int) -> str:
-    """The label of its row that keeps what is fixed."""
-    return f"{single(steps)}, {KEEP}"
 
 
 def _longer(runs: Runs) -> tuple[Row, ...]:
@@ -203,144 +186,6 @@ def _training(runs: Runs) -> Exhibit:
     )
 
 
-def _futures(runs: Runs) -> Exhibit:
-    return Exhibit(
-        name="futures",
-        place="Figure 3 (left) and Table 8",
-        title="Quality of imagined futures, horizon 4",
-        metrics=("futures",),
-        rows=(
-            row(OURS, "diffusearch", runs.diffusion),
-            row(f"DiffuSearch, {KEEP}", "diffusearch", runs.diffusion, "carry=keep"),
-        ),
-        remark="The first move is masked to the legal ones in every call; the paper masks nothing.",
-    )
-
-
-def _layers(runs: Runs) -> Exhibit:
-    scale = runs.scale
-
-    def label(kind: str, n: int) -> str:
-        return f"{kind}, {n} layer{'' if n == 1 else 's'}, {{scale}} games"
-
-    def one(kind: str, n: int) -> Row:
-        change, usual = f"model.trunk.layers={n}", n == scale.usual_layers
-        seeds = scale.seeds if usual else 1
-        if kind == "S-A":
-            run = runs.s_a if usual else runs.baseline(f"s-a-{n}", "s-a", change)
-            return row(label(kind, n), "s-a", run, series=kind, x=n, seeds=seeds)
-        run = runs.diffusion if usual else runs.denoiser(f"s-asa-{n}", change)
-        return row(label(kind, n), "diffusearch", run, series=kind, x=n, seeds=seeds)
-
-    return Exhibit(
-        name="layers",
-        place="Figure 3 (middle) and Table 7",
-        title="Action accuracy against layers",
-        metrics=("actions",),
-        rows=tuple(one(kind, n) for kind in ("S-A", "DiffuSearch") for n in scale.layers),
-        reference=label("DiffuSearch", scale.usual_layers),
-        axis="layers",
-        beyond=tuple((kind, 16, label(kind, 16)) for kind in ("S-A", "DiffuSearch")),
-    )
-
-
-def _steps(runs: Runs) -> Exhibit:
-    steps = runs.scale.steps
-    ends = (steps[0], steps[-1])
-    return Exhibit(
-        name="steps",
-        place="Figure 3 (right)",
-        title="Action accuracy against denoising steps",
-        metrics=("actions",),
-        rows=tuple(
-            row(
-                in_steps(order, n),
-                "diffusearch",
-                runs.diffusion,
-                f"steps={n}&order={order}",
-                series=order,
-                x=n,
-                seeds=runs.scale.seeds if n in ends else 1,
-            )
-            for order in ("confidence", "random")
-            for n in steps
-        ),
-        remark="The same runs, decoded in many ways; *confidence* is easy first. The paper draws this figure without "
-        "printing its numbers.",
-        reference=in_steps("confidence", steps[-1]),
-        axis="denoising steps",
-    )
-
-
-def _depth(runs: Runs) -> Exhibit:
-    scale = runs.scale
-    usual = min(3, scale.depths - 1)  # future steps of the base recipe
-
-    def separate(steps: int) -> Row:
-        """A model of its own for each depth: `steps` future states are a horizon of steps + 1."""
-        if steps == usual:
-            run, seeds = runs.diffusion, scale.seeds
-        else:
-            run, seeds = runs.denoiser(f"s-asa-h{steps + 1}", f"model.horizon={steps + 1}"), 1
-        label = f"future steps {steps}, separate model"
-        return row(label, "diffusearch", run, series="separate models", x=steps, seeds=seeds)
-
-    def of_single(steps: int) -> Row:
-        return row(single(steps), "diffusearch", runs.single, f"horizon={steps + 1}", series="single model", x=steps)
-
-    return Exhibit(
-        name="depth",
-        place="Figure 4 (left, middle) and Table 6",
-        title="Accuracy and latency against depth",
-        metrics=("actions", "latency", "tree-depth"),
-        rows=(
-            *(separate(steps) for steps in range(scale.depths)),
-            *(of_single(steps) for steps in range(scale.depths)),
-            *(
-                Row(f"{word}, {n} simulations", f"{word}:{runs.nets}?simulations={n}", (runs.s_a, runs.s_v))
-                for word in ("mcts", "mcts-as-published")
-                for n in scale.simulations
-            ),
-        ),
-        remark=f"The labels need a horizon of {scale.depths} (`diffusearch label --horizon {scale.depths}`). The "
-        f"single model trains on horizons up to {scale.single}, drawn for each record, and is asked for more. The "
-        "paper draws its search rows without printing their numbers.",
-        reference=f"future steps {usual}, separate model",
-        axis="future steps imagined (searches: mean depth as measured)",
-    )
-
-
-def _data_size(runs: Runs) -> Exhibit:
-    scale = runs.scale
-
-    def size(games: int) -> str:
-        return f"{games // 1000}k" if games % 1000 == 0 else str(games)
-
-    def one(kind: str, games: int) -> Row:
-        label, usual = f"{kind}, {size(games)} games", games == scale.games
-        seeds = scale.seeds if usual else 1
-        if kind == "DiffuSearch":
-            run = runs.diffusion if usual else runs.denoiser(f"s-asa-{size(games)}", games=games)
-            return row(label, "diffusearch", run, series=kind, x=games, seeds=seeds)
-        run = runs.s_a if usual else runs.baseline(f"s-a-{size(games)}", "s-a", games=games)
-        return row(label, "s-a", run, series=kind, x=games, seeds=seeds)
-
-    return Exhibit(
-        name="data-size",
-        place="Figure 4 (right)",
-        title="Action accuracy against training games",
-        metrics=("actions",),
-        rows=tuple(one(kind, games) for kind in ("S-A", "DiffuSearch") for games in scale.sizes),
-        paper="main",
-        remark="The paper prints two points of each curve (Table 2); the figure has them.",
-        reference=f"DiffuSearch, {scale.words} games",
-        axis="training games",
-        beyond=tuple(
-            (kind, n, f"{kind}, {n // 1000}k games") for kind in ("S-A", "DiffuSearch") for n in (10_000, 100_000)
-        ),
-    )
-
-
 def _cases(runs: Runs) -> Exhibit:
     shipped = [
         one for one in FLAGSHIP.rows if one.label in ("DiffuSearch", "S-A", "S-V", "fair MCTS (100 simulations)")
@@ -372,11 +217,11 @@ BUILDERS = (
     _paradigms,
     _future_quality,
     _training,
-    _futures,
-    _layers,
-    _steps,
-    _depth,
-    _data_size,
+    futures,
+    layers,
+    steps,
+    depth,
+    data_size,
     _cases,
 )
 

@@ -10,6 +10,7 @@ from diffusearch.errors import UserError
 from diffusearch.evaluation.figures import require_matplotlib
 from diffusearch.evaluation.record import check_place
 from diffusearch.reproduce.cost import rows_of
+from diffusearch.reproduce.drafting import check_drafted, draft_bytes
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, own_settings, resolved, stage_of
 from diffusearch.reproduce.space import ROW_BYTES, check_disk, run_bytes
@@ -34,7 +35,10 @@ def check(exhibit: Exhibit, setting: Setting) -> None:
     if setting.train:
         missing = [run for run in exhibit.runs if stage_of(run, setting) is not Stage.FINISHED]
         for run in missing:
-            check_labels(run, resolved(run, setting))
+            if run.drafts:
+                check_drafted(run, setting)
+            else:
+                check_labels(run, resolved(run, setting))
         _check_disk(missing, setting)
 
 
@@ -98,11 +102,12 @@ def _check_test_files(exhibit: Exhibit, setting: Setting) -> None:
 def _check_disk(missing: list[PlannedRun], setting: Setting) -> None:
     """The runs must fit, and the records of those that have not begun; a run that has begun has its records."""
     runs = {run: resolved(run, setting) for run in missing}
-    fresh = [recipe for run, recipe in runs.items() if stage_of(run, setting) is Stage.ABSENT]
+    fresh = [recipe for run, recipe in runs.items() if not run.drafts and stage_of(run, setting) is Stage.ABSENT]
     sources = {(Path(one.path), recipe.data.cache) for recipe in fresh for one in recipe.data.sources}
     sources = {(path, cache) for path, cache in sources if not (path / "records.json").exists()}
     records = [(Path(cache) if cache else path, ROW_BYTES * rows_of(path)) for path, cache in sources]
-    check_disk([(setting.runs, sum(map(run_bytes, runs.values()))), *records], "--runs")
+    drafts = sum(draft_bytes(run, setting) for run in missing)
+    check_disk([(setting.runs, sum(map(run_bytes, runs.values())) + drafts), *records], "--runs")
 
 
 def _check_engines(exhibit: Exhibit) -> None:

@@ -13,7 +13,6 @@ from enum import Enum
 from math import log2
 
 from diffusearch.evaluation.paper import paper_figure
-from diffusearch.reproduce.catalogue import KEEP, LONG, LONG_S_A, in_steps, single, single_kept
 from diffusearch.reproduce.contrasts import Estimate, RowOutcomes, bow, contrast, line_gain
 from diffusearch.reproduce.packaged import (
     FOUR,
@@ -25,6 +24,7 @@ from diffusearch.reproduce.packaged import (
     TREE_IMAGINED,
     TREE_RULES,
 )
+from diffusearch.reproduce.row_labels import KEEP, LONG, LONG_S_A, in_steps, single, single_kept
 from diffusearch.reproduce.scales import Scale
 
 PAPER_STOPS = 50  # simulations (section 4.4)

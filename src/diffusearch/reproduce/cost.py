@@ -56,7 +56,11 @@ def counted(number: int, word: str) -> str:
 def starts_only(there: set[PlannedRun], exhibit: Exhibit) -> set[PlannedRun]:
     """The runs that only start runs which need no training, as their weights are there."""
     own = {run for row in exhibit.rows for run in row.runs}
-    return {run for run in exhibit.runs if run not in own and all(one in there for one in own if one.after == run)}
+    idle: set[PlannedRun] = set()
+    for run in reversed(exhibit.runs):  # what starts from a run comes after it
+        if run not in own and all(one in there or one in idle for one in exhibit.runs if one.after == run):
+            idle.add(run)
+    return idle
 
 
 def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> Iterator[str]:
@@ -77,6 +81,10 @@ def plan_lines(exhibit: Exhibit, setting: Setting, seconds: float = 1.0) -> Iter
             continue
         if run in idle:
             yield f"  {run.name}: not needed (--train begins with it)"
+            continue
+        if run.drafts:  # the calibration trains whole networks
+            count, passes = sum(one.limit for one in run.drafts), recipe.optimiser.steps * recipe.optimiser.batch
+            yield f"  {run.name}: {stage.value}; {count:,} positions to draft, {passes:,} record-passes; not in the sum"
             continue
         key = (recipe.model, recipe.process)
         if key not in rates:

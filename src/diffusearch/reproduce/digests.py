@@ -40,7 +40,7 @@ def recipe_digest(run: PlannedRun, setting: Setting) -> str:
     if run.packaged:
         from diffusearch.weights import packaged
 
-        return sha256(packaged(run.name) / "weights.safetensors")[:SHORT]
+        return sha256(packaged(run.packaged) / "weights.safetensors")[:SHORT]
     recipe = resolved(run, setting)
     said = _changed(asdict(recipe), asdict(Recipe()))
     sets = {one.name: one for one in label_sets(setting.scale, setting.own_test)}

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable
 
 from diffusearch.reproduce.checks import check
+from diffusearch.reproduce.drafting import make_drafts
 from diffusearch.reproduce.exhibits import Exhibit
 from diffusearch.reproduce.measure import Made, draw_cases, measure_row, time_rows, tournament
 from diffusearch.reproduce.plan import (
@@ -71,5 +72,6 @@ def _train(run: PlannedRun, setting: Setting, say: Say) -> None:
     first = missing_start(run, setting)
     if first is not None:
         _train(first, setting, say)
+    make_drafts(run, setting, say)
     say(shlex.join(train_command(run, setting)))
     train(resolved(run, setting), setting.runs / run.name, resume=True, report=say)

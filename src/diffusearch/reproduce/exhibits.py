@@ -76,9 +76,15 @@ class Exhibit:
     def runs(self) -> tuple[PlannedRun, ...]:
         """The runs of all rows and those that they start from, each once, in the order of training."""
         found: dict[PlannedRun, None] = {}
+
+        def add(run: PlannedRun) -> None:
+            if run.after:
+                add(run.after)
+            found[run] = None
+
         for row in self.rows:
             for run in row.runs:
-                found |= dict.fromkeys([run.after, run] if run.after else [run])
+                add(run)
         return tuple(found)
 
 

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from diffusearch.reproduce.exhibits import Exhibit, Row, row
-from diffusearch.reproduce.plan import PlannedRun
+from diffusearch.reproduce.plan import Drafts, PlannedRun
 from diffusearch.weights import VERSION
 
 POLICY = PlannedRun("policy", recipe="flagship/policy")
+DENOISER = PlannedRun("diffusearch", recipe="flagship/diffusearch", after=POLICY)
 SHIPPED = {
-    name: PlannedRun(name, packaged=True, recipe=f"flagship/{name}", after=POLICY)
-    for name in ("diffusearch", "s-a", "s-v")
+    "diffusearch": replace(DENOISER, packaged="diffusearch"),  # without the reader if trained anew: no row below drafts
+    "s-a": PlannedRun("s-a", packaged="s-a", recipe="flagship/s-a", after=POLICY),
+    "s-v": PlannedRun("s-v", packaged="s-v", recipe="flagship/s-v", after=POLICY),
 }
+# The draft reader learns from drafts of the network that it becomes part of, so they are made anew for each network.
+READER = PlannedRun(
+    "reader",
+    ("data.sources=[{path='{runs}/drafts-games', weight=0.7}, {path='{runs}/drafts-puzzles', weight=0.3}]",),
+    packaged="diffusearch",
+    recipe="flagship/reader",
+    after=DENOISER,
+    drafts=(
+        Drafts("data/reader", "drafts-games", limit=9000, exclude=("data/labels",)),
+        Drafts("data/reader-puzzles", "drafts-puzzles", limit=3500),
+    ),
+)
 BOTH = (SHIPPED["s-a"], SHIPPED["s-v"])
 FLAGSHIP = Exhibit(
     name="flagship",
@@ -18,15 +34,15 @@ FLAGSHIP = Exhibit(
     title="The package's own weights",
     metrics=("elo", "puzzles", "actions"),
     rows=(
-        row("DiffuSearch", "diffusearch", SHIPPED["diffusearch"]),
-        row("explicit search", "search", SHIPPED["diffusearch"]),
+        row("DiffuSearch", "diffusearch", READER),
+        row("explicit search", "search", READER),
         row("S-A", "s-a", SHIPPED["s-a"]),
         Row("fair MCTS (100 simulations)", "mcts:{s-a},{s-v}?simulations=100", BOTH),
         Row("MCTS as published (100 simulations)", "mcts-as-published:{s-a},{s-v}?simulations=100", BOTH),
         row("S-V", "s-v", SHIPPED["s-v"]),
         Row("Stockfish, 100 nodes", "stockfish:nodes=100"),
     ),
-    remark="One policy run, then each network trained from it: recipes/flagship/.",
+    remark="One policy run, each network trained from it, and a draft reader: recipes/flagship/.",
     reference="S-A",
 )
 

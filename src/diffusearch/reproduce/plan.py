@@ -16,15 +16,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Drafts:
+    """Positions in which the run that a draft reader starts from drafts: a source of the reader's recipe."""
+
+    labels: str  # labelled positions that no run before was trained on
+    out: str  # folder below --runs
+    limit: int  # positions
+    exclude: tuple[str, ...] = ()  # labelled sets whose games are left out
+    dynamics: str = "rules"  # who makes the drafted positions
+
+
+@dataclass(frozen=True)
 class PlannedRun:
     """A run that a row needs: the base recipe with some settings changed."""
 
     name: str  # folder below --runs
-    settings: tuple[str, ...] = ()  # as `diffusearch train --set` takes them; {labels} is the folder of labelled sets
-    packaged: bool = False  # the package has weights of that name, which serve unless trained anew
+    settings: tuple[str, ...] = ()  # as `diffusearch train --set` takes them; {labels} and {runs} are folders
+    packaged: str = ""  # the package's weights of that name serve unless trained anew
     recipe: str = ""  # a named recipe of its own instead of the base
     after: PlannedRun | None = None  # the run whose weights it starts from
     games: int | None = None  # training games, where they are not those of the scale: what its epochs cost
+    drafts: tuple[Drafts, ...] = ()  # made by the run that it starts from, before its training
 
 
 @dataclass(frozen=True)
@@ -113,7 +125,7 @@ def folder_of(run: PlannedRun, setting: Setting) -> Path | None:
     stage = stage_of(run, setting)
     if stage is Stage.FINISHED:
         return setting.runs / run.name
-    return packaged(run.name) if run.packaged and stage is Stage.ABSENT and not setting.train else None
+    return packaged(run.packaged) if run.packaged and stage is Stage.ABSENT and not setting.train else None
 
 
 def train_command(run: PlannedRun, setting: Setting) -> list[str]:
@@ -125,9 +137,22 @@ def train_command(run: PlannedRun, setting: Setting) -> list[str]:
 
 
 def commands(run: PlannedRun, setting: Setting) -> list[list[str]]:
-    """The commands that train a run and, if it is missing too, the run that it starts from."""
+    """The commands that train a run and, if they are missing too, the run that it starts from and its drafts."""
     first = missing_start(run, setting)
-    return [*([] if first is None else commands(first, setting)), train_command(run, setting)]
+    before = [] if first is None else commands(first, setting)
+    return [*before, *draft_commands(run, setting), train_command(run, setting)]
+
+
+def draft_commands(run: PlannedRun, setting: Setting) -> list[list[str]]:
+    """The commands that make the drafts of a run, or go on with them; a run that has begun has its drafts."""
+    if run.after is None or not run.drafts or stage_of(run, setting) is not Stage.ABSENT:
+        return []
+    drafting, found = str(setting.runs / run.after.name), []
+    for one in run.drafts:
+        left_out = [word for path in one.exclude for word in ("--exclude", path)]
+        words = ["diffusearch", "draft", drafting, one.labels, *left_out, "--limit", str(one.limit)]
+        found.append([*words, "--dynamics", one.dynamics, "--out", str(setting.runs / one.out)])
+    return found
 
 
 def missing_start(run: PlannedRun, setting: Setting) -> PlannedRun | None:
@@ -140,7 +165,11 @@ def missing_start(run: PlannedRun, setting: Setting) -> PlannedRun | None:
 
 def own_settings(run: PlannedRun, setting: Setting) -> tuple[str, ...]:
     """What the exhibit sets for a run."""
-    return tuple(one.replace("{labels}", str(setting.labels)) for one in run.settings)
+    folders = {"{labels}": setting.labels, "{runs}": setting.runs}
+    found = run.settings
+    for word, folder in folders.items():
+        found = tuple(one.replace(word, str(folder)) for one in found)
+    return found
 
 
 def _base(run: PlannedRun, setting: Setting) -> str:

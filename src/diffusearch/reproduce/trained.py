@@ -23,12 +23,12 @@ EVERY = 30.0  # seconds between notes: a kill loses no more
 
 def named(run: PlannedRun) -> str:
     """The name of a run in results."""
-    return f"package/{run.name}" if run.packaged else run.name
+    return f"package/{run.packaged}" if run.packaged else run.name
 
 
 def ready(run: PlannedRun, setting: Setting) -> bool:
     """Whether the weights of a run are here: trained, or part of the package."""
-    return run.packaged or stage_of(run, setting) is Stage.FINISHED
+    return bool(run.packaged) or stage_of(run, setting) is Stage.FINISHED
 
 
 def agent_of(row: Row) -> str:
@@ -38,7 +38,7 @@ def agent_of(row: Row) -> str:
 
 def place(run: PlannedRun, setting: Setting) -> str:
     """The folder of a run's weights, as agents' texts have it."""
-    return run.name if run.packaged else str((setting.runs / run.name).absolute())
+    return run.packaged or str((setting.runs / run.name).absolute())
 
 
 class Clock:
@@ -75,21 +75,21 @@ def clock(folder: Path) -> Iterator[Clock]:
 
 
 @dataclass(frozen=True)
-class Effort:
+class TrainingCost:
     """What went into a run."""
 
     seconds: float  # of processor time
     calls: int
 
 
-def effort(folder: Path) -> Effort | None:
+def training_cost(folder: Path) -> TrainingCost | None:
     """What a run's folder tells; None where nothing was noted."""
     path = folder / SECONDS
     if not path.exists():
         return None
     lines = JsonLines(path, "call").read()
     calls = {line.get("call", str(number)) for number, line in enumerate(lines)}
-    return Effort(sum(float(line["processor"]) for line in lines), len(calls))
+    return TrainingCost(sum(float(line["processor"]) for line in lines), len(calls))
 
 
 def about(run: PlannedRun, setting: Setting) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def about(run: PlannedRun, setting: Setting) -> dict[str, Any]:
     last = next(path for name in ("checkpoint", "weights") if (path := folder / f"{name}.safetensors").is_file())
     steps = checkpoint.count(checkpoint.load_facts(last), "step", last)
     sets = {Path(source.path).name for source in recipe.data.sources}
-    spent = effort(folder) or Effort(0.0, 0)
+    spent = training_cost(folder) or TrainingCost(0.0, 0)
     return {
         "recipe": recipe_digest(run, setting),
         "labels": {name: content_digest(setting.labels / name) for name in sorted(sets)},
