@@ -29,6 +29,18 @@ def test_an_agent_of_network_calls() -> None:
     assert known.look.figures is not None
 
 
+class Variable(GatedAgent):
+    """Takes up to 30 calls where nothing limits it, and fewer in the first position."""
+
+    @property
+    def own_steps(self) -> int:
+        return 30
+
+
+def test_an_agent_that_knows_its_steps_is_believed() -> None:
+    assert warm_up(Variable()).own_steps == 30
+
+
 def test_an_agent_of_seconds() -> None:
     known = warm_up(Uncounted())
     assert not known.has_steps

@@ -99,6 +99,11 @@ class Agent(ABC):
         """Plies that the agent looks ahead at most; 1 for one look at the position."""
         return 1
 
+    @property
+    def own_steps(self) -> int | None:
+        """Network calls, at most, where nothing limits them; None where only a decision can tell."""
+        return None
+
     def work(self, steps: int) -> int:
         """Evaluations of one position, at most, that a decision with `steps` network calls takes."""
         return steps

@@ -116,8 +116,13 @@ class ImaginingAgent(Agent):
             for one, decision in zip(rest, decisions[1:], strict=True)
         ]
 
+    @property
+    def own_steps(self) -> int:
+        return self.decoding.steps
+
     def work(self, steps: int) -> int:
-        return self.net.work(replace(self.decoding, steps=steps))
+        drawn = 2 if self.strength.dial < FULL else 1  # where another move is drawn, its future is denoised too
+        return drawn * self.net.work(replace(self.decoding, steps=steps))
 
     def _imagine(self, boards: Sequence[chess.Board], legal: Allowed | None, limits: Limits) -> list[Imagination]:
         decoding = self.decoding if limits.steps is None else replace(self.decoding, steps=limits.steps)

@@ -19,7 +19,7 @@ class Measured:
     speed: Speed  # of full decisions
     look: Speed  # of first looks
     has_steps: bool  # whether network calls are what it spends, not seconds
-    own_steps: int = 1  # how many it spends where nothing limits it
+    own_steps: int = 1  # how many it spends, at most, where nothing limits it
     one_search: bool = False  # whether one search gives all lines of MultiPV
 
 
@@ -42,7 +42,7 @@ def warm_up(agent: Agent) -> Measured:
         decision = agent.play(board, Limits(steps=steps, line=False))
         speed.measured(time.monotonic() - began, calls_of(decision), decision.nodes)
     one_search = own.look_ahead is not None and own.look_ahead.by == "search"
-    return Measured(speed, look, True, calls_of(own), one_search)
+    return Measured(speed, look, True, agent.own_steps or calls_of(own), one_search)
 
 
 def calls_of(decision: Decision) -> int:
