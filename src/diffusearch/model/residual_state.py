@@ -13,7 +13,8 @@ previous state of a predicted state is the last known state of the record, as it
                     `carry` of the hidden states at the same places of the root, `follow` of the last move's place
     moves           the vector of a move is its own row plus vectors of its source and target squares; the input of
                     its place also has vectors of the pieces on them
-No rule is built in: how pieces move, castling, en passant, rights and clocks are learned. Needs prefix attention.
+Only the move from source to target square and the piece of a promotion are built in. Castling, en passant, rights and
+clocks must be learned; the packaged weights have not learned en passant. Needs prefix attention.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def time_spent(setting: Setting) -> str:
     parts = ", ".join(f"{kind} {seconds / 3600:.1f}" for kind, seconds in spent.items())
     wall = sum(call.wall_seconds for call in calls) / 3600
     return (
-        f"So far finished jobs took {sum(spent.values()) / 3600:.1f} core-hours ({parts}), in {len(calls)} "
+        f"Finished jobs took {sum(spent.values()) / 3600:.1f} core-hours ({parts}), in {len(calls)} "
         f"call{'' if len(calls) == 1 else 's'} of the command, {wall:.1f} hours by the clock.{_by_hand(calls)}"
     )
 

@@ -51,6 +51,8 @@ def _head(whole: Whole, found: Gathered) -> str:
     setting, scale = whole.setting, whole.setting.scale
     runs = ordered_runs(whole.exhibits)
     trained = [run for run in runs if _known(run, found, setting)]
+    whole_page = len(trained) == len(runs) and found.measured == found.wanted and bool(found.ratings)
+    missing = "" if whole_page else f" What is missing says *{NOT_YET}*."
     return "\n\n".join(
         (
             f"# The paper's experiments at the scale `{scale.name}`",
@@ -58,8 +60,8 @@ def _head(whole: Whole, found: Gathered) -> str:
             f"2025), measured by one command, `diffusearch reproduce all --scale {scale.name}` ([how it works and goes "
             "on](evaluation.md#all-of-it)), with a verdict on each claim.",
             f"**{len(trained)} of {len(runs)} runs are trained, {found.measured} of {found.wanted} measurements are "
-            f"made, the tournament is {'played' if found.ratings else NOT_YET + ' played'}.** {time_spent(setting)} "
-            f"What is missing says *{NOT_YET}*.",
+            f"made, the tournament is {'played' if found.ratings else NOT_YET + ' played'}.** {time_spent(setting)}"
+            f"{missing}",
         )
     )
 
