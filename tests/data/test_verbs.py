@@ -100,6 +100,33 @@ def test_selfplay_repeats_with_the_seed(
 
 
 @pytest.mark.parametrize(
+    ("words", "option", "below"),
+    [
+        (["label", "GAMES"], "--out", ""),
+        (["label", "GAMES"], "--out", "below"),
+        (["data", "selfplay", "--games", "1"], "--out", "games.pgn"),
+        (["data", "show", "LABELS"], "--svg", ""),
+    ],
+)
+def test_a_folder_that_is_a_file_is_refused(
+    games_pgn: Path,
+    labelled: Path,
+    tmp_path: Path,
+    make_engine: Callable[..., str],
+    words: list[str],
+    option: str,
+    below: str,
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    given = {"GAMES": str(games_pgn), "LABELS": str(labelled)}
+    engine = [] if "show" in words else ["--engine", make_engine()]
+    with pytest.raises(UserError, match=rf"file.* cannot be made \(.*\): choose another {option}"):
+        call(*(given.get(word, word) for word in words), option, file / below, *engine)
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["label", "no-such.pgn"], "no games at no-such.pgn"),
