@@ -132,7 +132,12 @@ def test_a_folder_that_is_a_file_is_refused(
         (["label", "no-such.pgn"], "no games at no-such.pgn"),
         (["label", "GAMES", "--engine", "no-such-engine"], "no-such-engine"),
         (["label", "GAMES", "--future", "guess"], "unknown future"),
-        (["label", "GAMES", "--nodes", "5", "--depth", "5"], "exactly one"),
+        (["label", "GAMES", "--nodes", "5", "--depth", "5"], "only one of"),
+        (["label", "GAMES", "--nodes", "-1"], "--nodes -1 is too small; give 1 or more"),
+        (["label", "GAMES", "--extend-nodes", "0"], "--extend-nodes 0 is too small; give 1 or more"),
+        (["label", "GAMES", "--timeout", "-1"], "--timeout -1 is too small; give more than 0"),
+        (["label", "GAMES", "--timeout", "inf"], "--timeout inf is no finite number; give more than 0"),
+        (["label", "GAMES", "--hash", "0"], "--hash 0 is too small; give 1 or more"),
         (["label", "GAMES", "--speed", "warp"], "unknown speed"),
         (["label", "GAMES", "GAMES", "--future", "played"], "two sources"),
         (["label", "GAMES", "--future", "played", "--min-rating", "9000"], "gave no position"),
@@ -145,3 +150,4 @@ def test_mistakes_are_the_users_errors(
     given = [str(games_pgn) if word == "GAMES" else word for word in words]
     with pytest.raises(UserError, match=message):
         call(*given, "--out", tmp_path / "out", *engine)
+    assert "is too small" not in message or not (tmp_path / "out").exists()  # a folder would stop the next command

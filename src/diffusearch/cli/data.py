@@ -71,6 +71,8 @@ def label(
         if nodes is None and depth is None and seconds is None:
             nodes = 10_000
         budget = SearchBudget(nodes, depth, seconds)
+        if extend_nodes is not None and extend_nodes < 1:
+            raise UserError(f"--extend-nodes {extend_nodes} is too small; give 1 or more")
         if extend_nodes is not None or budget.nodes is not None:
             extend = SearchBudget(nodes=extend_nodes or max(1, (budget.nodes or 0) // 5))
         else:
