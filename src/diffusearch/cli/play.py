@@ -29,7 +29,12 @@ def uci(
     from diffusearch.play.uci import serve
     from diffusearch.play.uci_options import UciOptions
 
-    if not serve(UciOptions(Agent=agent, Weights=weights, Steps=steps)):
+    options = UciOptions(Agent=agent, Weights=weights, Steps=steps)
+    if agent != DEFAULT_AGENT:
+        from diffusearch.agents.build import check
+
+        check(options.spec())  # whoever typed it sees the reason now; the networks are loaded later
+    if not serve(options):
         os._exit(0)  # a computation is still running and cannot be interrupted
 
 
