@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import select
 import subprocess
 import sys
@@ -40,6 +41,16 @@ def test_what_cannot_be_written_is_the_users_error(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=f"{path} cannot be written .*: choose another place"):
             files.write_whole(path, "new")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]  # no draft is left
+
+
+def test_a_folder_that_cannot_be_made_is_the_users_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(UserError, match=rf"{re.escape(str(path))} cannot be made \(.*\): choose another --svg"):
+            files.make_folder(path, "--svg")
+    files.make_folder(tmp_path / "new" / "below")
+    files.make_folder(tmp_path / "new" / "below")
+    assert (tmp_path / "new" / "below").is_dir()
 
 
 HOLDER = """

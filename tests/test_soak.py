@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from soak.units import Outcome, Stage, Unit, run_stage
 from diffusearch.agents.build import KINDS
 from diffusearch.agents.spec import AgentSpec
 from diffusearch.evaluation.games import Played
+from diffusearch.weights import VERSION
 
 
 def test_every_word_of_the_grammar_plays() -> None:
@@ -49,6 +51,7 @@ def test_finished_units_are_not_done_again_and_an_exception_is_a_fault(tmp_path:
     write_page(tmp_path / "part.md", [stage], tmp_path, 0.04)
     assert "This is 4 % of a full soak" in (tmp_path / "part.md").read_text()
     assert "- ValueError: no thing" in page
+    assert re.search(rf"Code: \S+; weights: {re.escape(VERSION)}; date: 20\d\d-\d\d-\d\d\.", page)
     assert "| `it` | 2 | 10 | 12 | 10 | 12 | +2 |" in page
 
 

@@ -44,7 +44,6 @@ def write_page(path: Path, stages: Sequence[Stage], work: Path, scale: float) ->
 
 def _summary(stages: Sequence[Stage], lines: dict[str, list[dict[str, Any]]], scale: float) -> str:
     every = [line for units in lines.values() for line in units]
-    commits = sorted({str(line["commit"])[:12] for line in every})
     rows = ["| stage | done | faults | minutes |", "|---|---|---:|---:|"]
     for stage in stages:
         units = lines[stage.name]
@@ -56,11 +55,20 @@ def _summary(stages: Sequence[Stage], lines: dict[str, list[dict[str, Any]]], sc
     rows.append(f"| in all | | {_faults(every)} | {_minutes(every):.0f} |")
     return (
         "\n".join(rows)
-        + f"\n\nCommand: `PYTHONPATH=benchmarks python -m soak --scale {scale:g}`. Code: {', '.join(commits)}. "
+        + f"\n\nCommand: `PYTHONPATH=benchmarks python -m soak --scale {scale:g}`. {_versions(every)} "
         + f"Python {platform.python_version()}, torch {version('torch')}, python-chess {version('chess')}, "
         + f"{_engine()}, {platform.system()} {platform.machine()}. Minutes are those of the clock on a machine that "
         + "did other work, too.\n\n"
     )
+
+
+def _versions(units: Sequence[dict[str, Any]]) -> str:
+    """The code, the packaged weights and the days of units; units of an earlier soak noted only the code."""
+
+    def all_of(name: str) -> str:
+        return ", ".join(sorted({str(line.get(name, "not noted"))[:12] for line in units})) or "none"
+
+    return f"Code: {all_of('commit')}; weights: {all_of('weights')}; date: {all_of('date')}."
 
 
 def _main_counts(counts: dict[str, int]) -> list[str]:

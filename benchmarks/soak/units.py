@@ -7,11 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from diffusearch.evaluation.json_lines import JsonLines
 from diffusearch.evaluation.record import commit
+from diffusearch.weights import VERSION
 
 
 @dataclass
@@ -64,6 +66,8 @@ def run_stage(stage: Stage, work: Path) -> None:
             "unit": unit.name,
             "seconds": round(time.monotonic() - began, 2),
             "commit": commit(),
+            "weights": VERSION,
+            "date": datetime.now(UTC).date().isoformat(),
             "pid": os.getpid(),
         }
         file.append([facts | asdict(outcome)])

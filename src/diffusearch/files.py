@@ -27,6 +27,14 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise UserError(f"{path} cannot be written ({error.strerror}): choose another place") from error
 
 
+def make_folder(folder: Path, option: str = "--out") -> None:
+    """Make a folder with those above it, or say that the `option` which named it needs another value."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder} cannot be made ({error.strerror}): choose another {option}") from None
+
+
 def sha256(path: Path) -> str:
     """The SHA-256 of the bytes of a file on disk, as hexadecimal text."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,8 +116,19 @@ def test_budgets_name_exactly_one_limit() -> None:
     assert SearchBudget(nodes=5).times(3) == SearchBudget(nodes=15)
     assert SearchBudget(depth=5).times(3) == SearchBudget(depth=5)
     assert SearchBudget(seconds=0.05).times(2).command() == "go movetime 100"
-    for bad in ({}, {"nodes": 0}, {"nodes": 1, "depth": 1}):
-        with pytest.raises(UserError, match="exactly one"):
+    for bad, words in (
+        ({}, "a search has no limit; give one of --nodes, --depth, --seconds"),
+        (
+            {"nodes": 10_000_000, "depth": 1},
+            "--nodes 10000000 and --depth 1 limit one search; give only one of --nodes",
+        ),
+        ({"nodes": -1}, "--nodes -1 is too small; give 1 or more"),
+        ({"depth": 0}, "--depth 0 is too small; give 1 or more"),
+        ({"seconds": 0.0004}, "--seconds 0.0004 is too small; give 0.001 or more"),
+        ({"seconds": math.inf}, "--seconds inf is no finite number; give 0.001 or more"),
+        ({"seconds": math.nan}, "--seconds nan is no finite number; give 0.001 or more"),
+    ):
+        with pytest.raises(UserError, match=words):
             SearchBudget(**bad)  # type: ignore[arg-type]
 
 

@@ -100,12 +100,44 @@ def test_selfplay_repeats_with_the_seed(
 
 
 @pytest.mark.parametrize(
+    ("words", "option", "below"),
+    [
+        (["label", "GAMES"], "--out", ""),
+        (["label", "GAMES"], "--out", "below"),
+        (["data", "selfplay", "--games", "1"], "--out", "games.pgn"),
+        (["data", "show", "LABELS"], "--svg", ""),
+    ],
+)
+def test_a_folder_that_is_a_file_is_refused(
+    games_pgn: Path,
+    labelled: Path,
+    tmp_path: Path,
+    make_engine: Callable[..., str],
+    words: list[str],
+    option: str,
+    below: str,
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    given = {"GAMES": str(games_pgn), "LABELS": str(labelled)}
+    engine = [] if "show" in words else ["--engine", make_engine()]
+    with pytest.raises(UserError, match=rf"file.* cannot be made \(.*\): choose another {option}"):
+        call(*(given.get(word, word) for word in words), option, file / below, *engine)
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["label", "no-such.pgn"], "no games at no-such.pgn"),
         (["label", "GAMES", "--engine", "no-such-engine"], "no-such-engine"),
         (["label", "GAMES", "--future", "guess"], "unknown future"),
-        (["label", "GAMES", "--nodes", "5", "--depth", "5"], "exactly one"),
+        (["label", "GAMES", "--nodes", "5", "--depth", "5"], "only one of"),
+        (["label", "GAMES", "--nodes", "-1"], "--nodes -1 is too small; give 1 or more"),
+        (["label", "GAMES", "--extend-nodes", "0"], "--extend-nodes 0 is too small; give 1 or more"),
+        (["label", "GAMES", "--timeout", "-1"], "--timeout -1 is too small; give more than 0"),
+        (["label", "GAMES", "--timeout", "inf"], "--timeout inf is no finite number; give more than 0"),
+        (["label", "GAMES", "--hash", "0"], "--hash 0 is too small; give 1 or more"),
         (["label", "GAMES", "--speed", "warp"], "unknown speed"),
         (["label", "GAMES", "GAMES", "--future", "played"], "two sources"),
         (["label", "GAMES", "--future", "played", "--min-rating", "9000"], "gave no position"),
@@ -118,3 +150,4 @@ def test_mistakes_are_the_users_errors(
     given = [str(games_pgn) if word == "GAMES" else word for word in words]
     with pytest.raises(UserError, match=message):
         call(*given, "--out", tmp_path / "out", *engine)
+    assert "is too small" not in message or not (tmp_path / "out").exists()  # a folder would stop the next command

@@ -49,6 +49,12 @@ def arrays(folder: Path) -> dict[str, np.ndarray]:
     }
 
 
+def test_a_folder_that_is_a_file_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(UserError, match=r"file cannot be made \(.*\): choose another --out"):
+        record(run, wanted(tmp_path / "file"))
+
+
 def test_positions_are_recorded_with_drafts_and_the_answer(run: Run, tmp_path: Path) -> None:
     assert record(run, wanted(tmp_path)) == 20
     found = arrays(tmp_path)

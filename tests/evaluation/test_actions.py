@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import chess
 import pyarrow as pa
 import pytest
+from tests.evaluation.conftest import LABELLED
 
 from diffusearch.agents.base import Agent, Decision, Limits
 from diffusearch.errors import UserError
@@ -106,6 +108,23 @@ def test_bad_files_are_named(tmp_path: Path, labelled: Callable[..., Path]) -> N
         read_positions(tmp_path / "absent.parquet")
     with pytest.raises(UserError, match="no labelled position"):
         read_positions(labelled(rows=[("8/8/8/4k3/8/4K3/8/8 w - - 0 1", "")]))
+
+
+def test_an_illegal_label_is_no_wrong_answer(tmp_path: Path, labelled: Callable[..., Path]) -> None:
+    bad = (chess.STARTING_FEN, "e9e9 zz")
+    labelled("a.parquet")
+    labelled("b.parquet", rows=[LABELLED[0], ("8/8/8/4k3/8/4K3/8/8 w - - 0 1", ""), bad])
+    words = "b.parquet, row 2: the line 'e9e9 zz' is not legal from '" + chess.STARTING_FEN + "': run `diffusearch data"
+    with pytest.raises(UserError, match=re.escape(words)):
+        read_positions(tmp_path)
+    with pytest.raises(UserError, match="'e2e5' is not legal"):
+        read_positions(labelled(rows=[(chess.STARTING_FEN, "e2e5")]))
+    assert len(read_positions(tmp_path / "b.parquet", limit=1)) == 1  # what is not measured is not checked
+
+
+def test_rows_behind_the_last_one_are_told_apart_from_an_empty_file(labelled: Callable[..., Path]) -> None:
+    with pytest.raises(UserError, match=r"holds no labelled position behind its first 4: give a smaller --skip"):
+        read_positions(labelled(), skip=4)
 
 
 def test_phases_and_bands() -> None:

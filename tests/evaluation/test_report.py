@@ -218,6 +218,8 @@ def test_a_clean_sweep_is_flagged_in_the_notes() -> None:
     lines = crosstable.notes(numbers)
     assert "without width" in lines[0]
     assert "adjudicated by r" in lines[2]
+    (scale, *_) = crosstable.notes({**numbers, "advantage": -0.3, "draw_margin": -0.0, "ratings": []})
+    assert "first move worth 0 Elo, draw margin 0 Elo;" in scale
 
 
 def test_the_committed_report_is_what_the_command_writes(tmp_path: Path) -> None:

@@ -135,7 +135,10 @@ def test_one_of_two_things_is_exported(words: list[str]) -> None:
     assert "give --graphs, or --onnx FILE" in str(done.exception)
 
 
-def test_no_run_no_file(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["export", "--onnx", str(tmp_path / "x.onnx"), "--weights", str(tmp_path / "none")])
+@pytest.mark.parametrize("what", [["--graphs"], ["--onnx", "x.onnx"]], ids=["graphs", "one file"])
+def test_no_run_no_file(what: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["export", *what, "--weights", "nowhere"])
     assert isinstance(done.exception, UserError)
-    assert not (tmp_path / "x.onnx").exists()
+    assert "nowhere is no run folder: give the folder that `diffusearch train` wrote" in str(done.exception)
+    assert list(tmp_path.iterdir()) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -35,6 +36,24 @@ def test_play_serves_until_it_is_interrupted(page_server: object) -> None:  # th
             _, errors = process.communicate(timeout=60)
             assert process.returncode == 0
             assert "Traceback" not in errors
+        finally:
+            process.kill()
+
+
+def test_ctrl_c_at_any_time_after_the_address_ends_it_quietly(page_server: object) -> None:
+    """The first one comes before the server runs, the others at every moment until the program is gone."""
+    command = [sys.executable, "-m", "diffusearch", "play", "--no-open", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            for _ in range(60_000):
+                if process.poll() is not None:
+                    break
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.001)
+            _, errors = process.communicate(timeout=60)
+            assert (process.returncode, errors) == (0, "")
         finally:
             process.kill()
 

@@ -24,19 +24,58 @@ def engine() -> Iterator[chess.engine.SimpleEngine]:
     assert client.returncode.result(timeout=60) == 0
 
 
-def test_the_handshake_brings_nothing_heavy() -> None:
+@pytest.mark.parametrize(
+    ("words", "brought"),
+    [([], []), (["--agent", "s-a?seed=3"], ["pydantic"])],  # where there are words, typer's parser brings it
+    ids=["plain", "an agent"],
+)
+def test_the_handshake_brings_nothing_heavy(words: list[str], brought: list[str]) -> None:
     """uciok must be there before the heavy imports; the process tells which modules it has loaded by then."""
     code = (
         "import sys, io\n"
         "from diffusearch.cli import main\n"
         "sys.stdin = io.TextIOWrapper(io.BytesIO(b'uci\\nquit\\n'))\n"
-        "sys.argv = ['diffusearch', 'uci']\n"
-        "main()\n"
-        "print('heavy:', sorted({'torch', 'numpy', 'pyarrow', 'fastapi', 'pydantic'} & set(sys.modules)))\n"
+        f"sys.argv = ['diffusearch', 'uci', *{words}]\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"  # with words it ends by SystemExit
+        "    print('heavy:', sorted({'torch', 'numpy', 'pyarrow', 'fastapi', 'pydantic'} & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert "uciok" in done.stdout
-    assert "heavy: []" in done.stdout
+    assert f"heavy: {brought}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [
+        (["--agent", "nope"], "diffusearch: there is no agent 'nope'. The agents are: diffusearch, "),
+        (["--agent", "s-a?nope=1"], "diffusearch: agent 's-a?nope=1' has no option 'nope'"),
+        (["--agent", "direct"], "diffusearch: agent 'direct' lacks its RUN"),
+        (["--agent", "s-a:one", "--weights", "two"], "diffusearch: agent 's-a:one' names its weights already"),
+    ],
+)
+def test_a_wrong_agent_in_the_command_line_is_refused_at_once(words: list[str], refusal: str) -> None:
+    """Nothing is sent to it, and its input stays open."""
+    with subprocess.Popen(
+        [*COMMAND, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.wait(timeout=60) == 2
+            assert process.stdout is not None
+            assert process.stdout.read() == ""
+            assert process.stderr is not None
+            assert process.stderr.read().startswith(refusal)
+        finally:
+            process.kill()
+
+
+def test_weights_complete_an_agent_in_the_command_line() -> None:
+    done = subprocess.run(
+        [*COMMAND, "--agent", "direct", "--weights", "runs/mine"], input="uci\nquit\n", capture_output=True, text=True
+    )
+    assert "option name Agent type string default direct\n" in done.stdout
+    assert done.returncode == 0
 
 
 def test_a_game_on_the_clock(engine: chess.engine.SimpleEngine) -> None:

@@ -12,7 +12,7 @@ from diffusearch.agents.options import SWITCH, TEMPERATURES, WIDTHS, Kind, Optio
 from diffusearch.agents.spec import AgentSpec
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
-from diffusearch.inference.backends import BACKENDS
+from diffusearch.inference.backend_names import BACKENDS
 from diffusearch.tokens import drafts
 
 SEED = Option("seed", integer(0), 0, "of the sampling; the same seed in the same game gives the same move")
@@ -38,6 +38,19 @@ class AgentKind:
 
 def agent(text: str | AgentSpec) -> Agent:
     """The agent that a text names; its `name` is the text. A UserError says what is wrong with the text."""
+    spec, kind, values, whole = _read(text)
+    made = kind.make(spec, values)
+    made.name = whole
+    return made
+
+
+def check(text: str | AgentSpec) -> None:
+    """Refuse a text that is wrong in itself, without looking for the files and networks that it names."""
+    _read(text)
+
+
+def _read(text: str | AgentSpec) -> tuple[AgentSpec, AgentKind, dict[str, Any], str]:
+    """A text in its parts: spec, kind and the values of all options, with the text itself for messages."""
     spec = AgentSpec.parse(text) if isinstance(text, str) else text
     whole = text.strip() if isinstance(text, str) else str(text)
     kind = kind_of(spec.word)
@@ -48,9 +61,7 @@ def agent(text: str | AgentSpec) -> Agent:
     options = spec.options
     if kind.engine_options:
         options = {name: value for name, value in options.items() if not name.startswith("option.")}
-    made = kind.make(spec, read(kind.options, options, whole))
-    made.name = whole
-    return made
+    return spec, kind, read(kind.options, options, whole), whole
 
 
 def kind_of(word: str) -> AgentKind:

@@ -71,6 +71,8 @@ def label(
         if nodes is None and depth is None and seconds is None:
             nodes = 10_000
         budget = SearchBudget(nodes, depth, seconds)
+        if extend_nodes is not None and extend_nodes < 1:
+            raise UserError(f"--extend-nodes {extend_nodes} is too small; give 1 or more")
         if extend_nodes is not None or budget.nodes is not None:
             extend = SearchBudget(nodes=extend_nodes or max(1, (budget.nodes or 0) // 5))
         else:
@@ -151,12 +153,12 @@ def selfplay(
 
     from diffusearch.data.selfplay import play_games
     from diffusearch.data.uci_process import find_engine
-    from diffusearch.files import write_whole
+    from diffusearch.files import make_folder, write_whole
 
     if games < 1 or nodes < 1:
         raise UserError(f"--games {games} and --nodes {nodes} must be 1 or more")
+    make_folder(out.parent)
     played = track(play_games(find_engine(engine), games, nodes, seed), "games", games, console=Console(stderr=True))
-    out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, "".join(f"{game}\n\n" for game in played).encode())
     typer.echo(f"{out}: {games} games")
 
@@ -171,12 +173,12 @@ def show(
     """Show counts, histograms of rating, phase and value, duplicates, scored actions, and a few boards."""
     from diffusearch.data.manifest import read_manifest
     from diffusearch.data.show import board_svg, board_text, summarise
-    from diffusearch.files import write_whole
+    from diffusearch.files import make_folder, write_whole
 
     summary = summarise(path, boards)
     manifest = read_manifest(path) if path.is_dir() else None
     if svg is not None:
-        svg.mkdir(parents=True, exist_ok=True)
+        make_folder(svg, "--svg")
         for number, row in enumerate(summary.examples):
             write_whole(svg / f"position-{number}.svg", board_svg(row).encode())
     if as_json:

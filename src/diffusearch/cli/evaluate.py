@@ -71,7 +71,7 @@ def actions(
         result, path = finish(
             "actions", figures, recipes=recipes, files=files, seed=seed, skip=skip, split=split, out=out
         )
-    lines = [f"{agent}: {share_text(result)} positions as the oracle"]
+    lines = [f"{agent}: the oracle's move in {share_text(result)} positions"]
     lines += [f"  {name}: {share_text(share)}" for name, share in result["by_phase"].items()]
     if result["within_centipawns"] is None:
         lines.append("  centipawn losses: the file has no value for every action, so they are left out")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +29,12 @@ def uci(
     from diffusearch.play.uci import serve
     from diffusearch.play.uci_options import UciOptions
 
-    if not serve(UciOptions(Agent=agent, Weights=weights, Steps=steps)):
+    options = UciOptions(Agent=agent, Weights=weights, Steps=steps)
+    if agent != DEFAULT_AGENT:
+        from diffusearch.agents.build import check
+
+        check(options.spec())  # whoever typed it sees the reason now; the networks are loaded later
+    if not serve(options):
         os._exit(0)  # a computation is still running and cannot be interrupted
 
 
@@ -61,8 +67,8 @@ def play(
     listed = Opponents(opponents(agent or []), build)
     with listen(port) as listener:
         serve(create_app(Service(listed), page), listener, show)
-    if listed.loading:
-        os._exit(0)  # a library that is imported in a thread while Python ends would abort
+    if listed.loading or threading.active_count() > 1:
+        os._exit(0)  # a library that is imported in a thread while Python ends would abort; nobody waits for a thought
 
 
 def _serve_static(port: int, agents: list[str], *, show: bool) -> None:

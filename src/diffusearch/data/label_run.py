@@ -22,7 +22,7 @@ from diffusearch.data.root_positions import PositionSet, position_key
 from diffusearch.data.shards import read_column, read_info, shard_paths, write_shard
 from diffusearch.data.uci_process import EngineFault
 from diffusearch.errors import UserError
-from diffusearch.files import locked, remove_leftovers, sha256
+from diffusearch.files import locked, make_folder, remove_leftovers, sha256
 
 MULTIPV = 64  # moves that one search may score
 
@@ -67,7 +67,7 @@ class LabelRun:
 
 def label_games(run: LabelRun, progress: Progress) -> Manifest:
     """Make or complete the folder; returns its manifest."""
-    run.out.mkdir(parents=True, exist_ok=True)
+    make_folder(run.out)
     with locked(run.out / ".lock", f"another run is writing to {run.out}; wait for it or use another --out"):
         manifest = _begin(run)
         finished = {info.index: info for info in map(read_info, shard_paths(run.out))}

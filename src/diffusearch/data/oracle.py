@@ -6,6 +6,7 @@ gives the same labels on every run and with any number of workers, unless the bu
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -15,6 +16,7 @@ import chess
 
 from diffusearch.data.scores import Score
 from diffusearch.data.uci_process import Analysis, EngineFault, EngineProcess, SearchBudget
+from diffusearch.errors import UserError
 
 KEPT = 20_000  # analyses in memory: the line of a record often goes through later positions of the same game
 
@@ -28,6 +30,13 @@ class OracleSettings:
     extend: SearchBudget  # of the cheaper searches that extend a short principal variation
     hash_mb: int = 16
     timeout: float = 60.0  # seconds for one search before the engine counts as hung
+
+    def __post_init__(self) -> None:
+        if self.hash_mb < 1:
+            raise UserError(f"--hash {self.hash_mb} is too small; give 1 or more")
+        if not 0 < self.timeout < math.inf:
+            what = "too small" if self.timeout <= 0 else "no finite number"
+            raise UserError(f"--timeout {self.timeout:g} is {what}; give more than 0")
 
     @property
     def options(self) -> dict[str, int | str]:

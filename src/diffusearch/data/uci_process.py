@@ -6,6 +6,7 @@ time at 10,000 nodes). Every fault of the engine raises an EngineFault.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ _RANK = re.compile(r" multipv (\d{1,9}) ")
 _DEPTH = re.compile(r" depth (\d{1,9}) ")
 _FIRST_MOVE = re.compile(r" pv (\S+)")
 START_SECONDS = 60.0  # to say uciok; a network may have to be loaded, on a busy machine
+SHORTEST = 0.001  # seconds of a search: UCI counts milliseconds
 LARGEST = 32_767  # score in centipawns or moves; engines stay below
 
 
@@ -39,9 +41,17 @@ class SearchBudget:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        given = [value for value in (self.nodes, self.depth, self.seconds) if value is not None]
-        if len(given) != 1 or given[0] <= 0:
-            raise UserError(f"bad budget {self}; give exactly one of --nodes, --depth, --seconds, above zero")
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        if not given:
+            raise UserError("a search has no limit; give one of --nodes, --depth, --seconds")
+        if len(given) > 1:
+            words = " and ".join(f"--{name} {value}" for name, value in given.items())
+            raise UserError(f"{words} limit one search; give only one of --nodes, --depth, --seconds")
+        ((name, value),) = given.items()
+        least = SHORTEST if name == "seconds" else 1
+        if not least <= value < math.inf:
+            what = "too small" if value < least else "no finite number"
+            raise UserError(f"--{name} {value:g} is {what}; give {least:g} or more")
 
     def times(self, factor: int) -> SearchBudget:
         """The budget for `factor` moves in one search; a depth stays the same."""

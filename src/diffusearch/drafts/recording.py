@@ -23,7 +23,7 @@ from diffusearch.data.scores import action_wins
 from diffusearch.drafts.drafting import Drafter
 from diffusearch.drafts.revising import BATCH, Root, draft_arrays
 from diffusearch.errors import UserError
-from diffusearch.files import locked, remove_leftovers
+from diffusearch.files import locked, make_folder, remove_leftovers
 from diffusearch.inference.evaluation import Evaluation
 from diffusearch.inference.run import Run
 from diffusearch.search.dynamics import Imagined, Rules
@@ -64,10 +64,7 @@ def record(run: Run, wanted: Recording, progress: Callable[[int, int], None] = l
     """Draft the positions that are not drafted yet; returns how many there are in all. Killed, it goes on."""
     _check(run, wanted)
     rows, out = _rows(wanted), wanted.out
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"the folder {out} cannot be made ({error.strerror}): choose another --out") from None
+    make_folder(out)
     with locked(out / ".lock", f"another `diffusearch draft` is writing to {out}: wait for it or use another --out"):
         draft_records.begin(out, wanted.facts(run), len(rows))
         remove_leftovers(out)

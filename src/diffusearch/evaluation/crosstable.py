@@ -64,9 +64,9 @@ def notes(result: dict[str, Any]) -> list[str]:
     )
     return [
         *warning,
-        f"BayesElo model, {scale}, prior {result['prior']:g} games; first move worth {result['advantage']:.0f} Elo, "
-        f"draw margin {result['draw_margin']:.0f} Elo; intervals by bootstrap over opening pairs; LOS: likelihood of "
-        "being stronger than the next; crosstable: wins-draws-losses.",
+        f"BayesElo model, {scale}, prior {result['prior']:g} games; first move worth {round(result['advantage'])} Elo, "
+        f"draw margin {round(result['draw_margin'])} Elo; intervals by bootstrap over opening pairs; LOS: likelihood "
+        "of being stronger than the next; crosstable: wins-draws-losses.",
         f"{result['n']} games, every opening with both colours; repetition, fifty moves, dead positions and "
         f"{rules['max_plies']} plies are draws; {referee}; an illegal move loses.",
         "Endings: " + ", ".join(f"{name} {count}" for name, count in result["endings"].items()) + ".",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import chess
 
-from diffusearch.data.labelled import read_labelled
+from diffusearch.data.labelled import labelled_files, read_labelled
 from diffusearch.data.labelling import Row
 from diffusearch.data.scores import parse_actions
 from diffusearch.data.show import phase
@@ -48,12 +48,35 @@ def read_positions(
 
     `split` keeps only the games of the split `train`, `validation` or `test`; without it all count.
     """
-    rows = (_position(row) for row in read_labelled(path, split) if row["line"])
+    rows = (_position(row) for row in read_labelled(path, split) if row["line"].strip())
     positions = chosen(rows, limit, seed, skip)
+    if not positions and skip:
+        raise UserError(f"{path} holds no labelled position behind its first {skip}: give a smaller --skip.")
     if not positions:
-        behind = f" behind its first {skip}" if skip else ""
-        raise UserError(f"{path} holds no labelled position{behind}: label some games first.")
+        raise UserError(f"{path} holds no labelled position: label some games first.")
+    for position in positions:
+        _check(position, path)
     return positions
+
+
+def _check(position: LabelledPosition, path: Path) -> None:
+    """Refuse an illegal label, which no agent could play: each would count as wrong."""
+    try:
+        position.board().parse_uci(position.action)
+    except ValueError:
+        raise UserError(
+            f"{_place(position, path)}: the line {' '.join(position.line)!r} is not legal from {position.fen!r}: run "
+            f"`diffusearch data check {path}`."
+        ) from None
+
+
+def _place(position: LabelledPosition, path: Path) -> str:
+    """The file and row of a position, counted as `diffusearch data check` does."""
+    for file in labelled_files(path):
+        for number, row in enumerate(read_labelled(file, failed=True)):
+            if (row["fen"], tuple(row["line"].split())) == (position.fen, position.line):
+                return f"{file}, row {number}"
+    return str(path)  # the file has changed since
 
 
 def _position(row: Row) -> LabelledPosition:

@@ -19,7 +19,7 @@ from diffusearch.evaluation.games import Fixture, GameRules, Played
 from diffusearch.evaluation.intervals import percentile_interval
 from diffusearch.evaluation.openings import Opening
 from diffusearch.evaluation.ratings import RatedGame, Ratings, rate
-from diffusearch.files import locked, remove_leftovers, write_whole
+from diffusearch.files import locked, make_folder, remove_leftovers, write_whole
 
 
 def pairings(agents: Sequence[str], gauntlet: bool = False) -> list[tuple[str, str]]:
@@ -65,10 +65,7 @@ def play_tournament(
 
     `recipes` says who the agents are (session.recipe_of): games of earlier weights do not count for later ones.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{folder} cannot be made ({error.strerror}): choose another --out.") from error
+    make_folder(folder)
     with locked(folder / ".lock", f"another tournament is using {folder}: wait for it or choose another --out."):
         remove_leftovers(folder)
         _same_conditions(folder / "conditions.json", book, rules, recipes or {})

@@ -9,10 +9,9 @@ from diffusearch.errors import UserError
 from diffusearch.extras import require
 from diffusearch.graphs.about import graph_file, graph_names, refusal
 from diffusearch.inference.backend import Backend
+from diffusearch.inference.backend_names import BACKENDS
 from diffusearch.inference.threads import tell_torch
 from diffusearch.training.recipe import Recipe
-
-BACKENDS = ("auto", "onnx", "torch")
 
 
 def open_backend(choice: str, folder: Path, recipe: Recipe, fingerprint: str) -> Backend:

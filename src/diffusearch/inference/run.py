@@ -42,6 +42,14 @@ class EvaluationContext:
     row: int
 
 
+def check_run_folder(folder: Path) -> None:
+    """Refuse a folder that lacks what `diffusearch train` writes."""
+    if not (folder / "recipe.toml").is_file():
+        raise UserError(f"{folder} is no run folder: give the folder that `diffusearch train` wrote")
+    if not (folder / "weights.safetensors").is_file():
+        raise UserError(f"{folder / 'weights.safetensors'} is not there: train first with `diffusearch train`")
+
+
 class Run:
     """A network with its recipe."""
 
@@ -64,13 +72,9 @@ class Run:
     def load(cls, path: str | Path, backend: str = "auto") -> Run:
         """Open a run folder; damaged or foreign files are refused with the reason. `backend`: auto, onnx or torch."""
         folder = Path(path)
-        if not (folder / "recipe.toml").is_file():
-            raise UserError(f"{folder} is no run folder: give the folder that `diffusearch train` wrote")
+        check_run_folder(folder)
         recipe = load_recipe(folder / "recipe.toml")
-        file = folder / "weights.safetensors"
-        if not file.is_file():
-            raise UserError(f"{file} is not there: train first with `diffusearch train`")
-        fingerprint = sha256(file)
+        fingerprint = sha256(folder / "weights.safetensors")
         return cls(recipe, open_backend(backend, folder, recipe, fingerprint), fingerprint, version_of(folder))
 
     def quantised(self) -> Run:

@@ -19,7 +19,7 @@ from diffusearch.extras import require
 from diffusearch.files import write_whole
 from diffusearch.inference.agreement import Agreement, agreement, noised_records, positions
 from diffusearch.inference.roots import given_variables
-from diffusearch.inference.run import Run
+from diffusearch.inference.run import Run, check_run_folder
 from diffusearch.training.recipe import recipe_text
 
 _BATCH = 32  # records in one call of the comparison
@@ -27,6 +27,7 @@ _BATCH = 32  # records in one call of the comparison
 
 def export_graphs(folder: Path) -> list[Path]:
     """Write the graphs of a run folder beside its weights."""
+    check_run_folder(folder)
     require("onnx", "export")
     from diffusearch.graphs.files import write_graphs
 

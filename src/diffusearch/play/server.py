@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import socket
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Sequence
 from importlib.resources import files
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -146,13 +148,25 @@ def config(app: FastAPI) -> uvicorn.Config:
     )
 
 
+class Server(uvicorn.Server):
+    """Uvicorn's server, which one Ctrl-C ends in good order; further ones change nothing."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if sig == signal.SIGINT:  # uvicorn would raise KeyboardInterrupt after the end
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            self.should_exit = True
+        else:
+            super().handle_exit(sig, frame)
+
+
 def serve(app: FastAPI, listener: socket.socket, show: bool) -> None:
     """Serve until Ctrl-C; `show` opens the page in the browser once it listens."""
-    server = uvicorn.Server(config(app))
+    server = Server(config(app))
     address = f"http://{HOST}:{listener.getsockname()[1]}/"
+    signal.signal(signal.SIGINT, server.handle_exit)  # whoever reads the address may press Ctrl-C at once
     listener.listen(128)  # from here on a browser is let in and waits until the server answers
     print(f"DiffuSearch plays at {address} (Ctrl-C ends it)", flush=True)
     if show:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):  # raised again by uvicorn after a clean end
-        server.run(sockets=[listener])
+    server.run(sockets=[listener])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program ends by itself now

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from diffusearch.agents.spec import DEFAULT_AGENT, AgentSpec
 from diffusearch.diffusion.orders import ORDERS
 from diffusearch.errors import UserError
+from diffusearch.inference.backend_names import BACKENDS
 from diffusearch.play.rating_scale import dial_ratings, elo_range, strength_of
 
 EMPTY = "<empty>"
@@ -75,7 +76,7 @@ TABLE = (
     UciOption("UCI_Elo", _STRONGEST, _WEAKEST, _STRONGEST),  # a measured rating of the default agent
     UciOption("Seed", 0, 0, 2**31 - 1),  # of random choices; 0 = another one in every game
     UciOption("MultiPV", 1, 1, 64),
-    UciOption("Backend", "auto", words=("auto", "onnx", "torch")),  # who computes the network; auto = onnx with graphs
+    UciOption("Backend", "auto", words=BACKENDS),  # who computes the network; auto = onnx with graphs
     UciOption("Threads", 1, 1, 256),
     UciOption("Move Overhead", 50, 0, 5000),  # milliseconds
     UciOption("Ponder", False),  # tells the GUI that `go ponder` is understood; changes nothing here
@@ -124,7 +125,7 @@ class UciOptions:
     def strength(self) -> int:
         """From 0 to 100: Strength, or what has the UCI_Elo where that holds and is measured."""
         if self.on("UCI_LimitStrength") and not self.notice:
-            return strength_of(self._spec().word, self.number("UCI_Elo"))
+            return strength_of(self.spec().word, self.number("UCI_Elo"))
         return self.number("Strength")
 
     @property
@@ -132,7 +133,7 @@ class UciOptions:
         """Why UCI_Elo does not hold although it is asked for; else empty."""
         if not self.on("UCI_LimitStrength"):
             return ""
-        spec = self._spec()
+        spec = self.spec()
         if spec.argument is None and not set(spec.options) - {"seed"} and dial_ratings(spec.word):
             return ""
         return (
@@ -142,7 +143,7 @@ class UciOptions:
     def declared(self) -> list[str]:
         return [option.declared() for option in self._by_name.values()]
 
-    def _spec(self) -> AgentSpec:
+    def spec(self) -> AgentSpec:
         """The agent with its weights, before the other options."""
         spec, weights = AgentSpec.parse(self.text("Agent").strip() or DEFAULT_AGENT), self.text("Weights").strip()
         return spec.with_run(weights) if weights else spec
@@ -155,7 +156,7 @@ class UciOptions:
         """
         from diffusearch.agents.build import KINDS
 
-        spec, strength = self._spec(), self.strength
+        spec, strength = self.spec(), self.strength
         ours = {
             "k": str(self.number("Imaginations") or ""),
             "order": "" if self.text("Order") == "auto" else self.text("Order"),

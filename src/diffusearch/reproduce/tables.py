@@ -110,7 +110,9 @@ def _cell(metric: str, row: Row, key: tuple[str, str], found: Gathered, setting:
     if metric == "elo":
         rated = found.ratings.get(MeasureJob(row, "elo", setting).agent)
         return (
-            NOT_YET if rated is None else f"{rated['elo']:.0f} [{rated['interval'][0]:.0f}, {rated['interval'][1]:.0f}]"
+            NOT_YET
+            if rated is None
+            else f"{round(rated['elo'])} [{round(rated['interval'][0])}, {round(rated['interval'][1])}]"
         )
     result = found.figures[key].get(metric)
     if result is None:

@@ -15,7 +15,7 @@ import torch
 
 from diffusearch.data.draft_records import is_drafts
 from diffusearch.errors import UserError
-from diffusearch.files import locked, remove_leftovers, write_whole
+from diffusearch.files import locked, make_folder, remove_leftovers, write_whole
 from diffusearch.training import checkpoint
 from diffusearch.training.allocator import keep_freed_memory
 from diffusearch.training.draft_training import DraftTraining, open_drafts
@@ -62,10 +62,7 @@ def train(recipe: Recipe, out: Path, *, resume: bool = False, report: Say = lamb
         torch.set_num_threads(recipe.threads)
     keep_freed_memory()
     world = World.join()
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"the run folder {out} cannot be made ({error.strerror}): choose another --out") from None
+    make_folder(out)
     busy = f"another `train` is using {out}: wait for it, or choose another --out"
     with nullcontext() if world.rank else locked(out / ".lock", busy):
         return _train(recipe, out, world, resume, report)
