@@ -106,13 +106,13 @@ def test_work_counts_all_imaginations(dreamer: Any) -> None:
     assert ImaginingAgent(dreamer, Decoding(imaginations=4, temperature=1.0)).work(5) == 20
 
 
-def test_work_counts_the_future_of_a_drawn_move(dreamer: Run) -> None:
+def test_work_counts_the_future_of_a_drawn_move(dreamer: Any) -> None:
     for seed in range(20):
         agent = ImaginingAgent(dreamer, strength=10, seed=seed)
         decision = agent.play(chess.Board(), Limits(steps=5))
         assert 5 <= decision.nodes <= agent.work(5) == 10
 
 
-def test_its_own_steps_are_those_of_its_strength(dreamer: Run) -> None:
+def test_its_own_steps_are_those_of_its_strength(dreamer: Any) -> None:
     assert ImaginingAgent(dreamer, Decoding(steps=20)).own_steps == 20
     assert ImaginingAgent(dreamer, Decoding(steps=20), strength=50).own_steps == 10
