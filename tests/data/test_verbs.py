@@ -99,6 +99,11 @@ def test_selfplay_repeats_with_the_seed(
     assert game.end().board().ply() > 6
 
 
+def test_selfplay_refuses_a_folder_before_it_plays(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is a folder: give the PGN file to write as --out"):
+        call("data", "selfplay", "--out", tmp_path, "--games", 1)
+
+
 @pytest.mark.parametrize(
     ("words", "option", "below"),
     [

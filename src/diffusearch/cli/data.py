@@ -157,6 +157,8 @@ def selfplay(
 
     if games < 1 or nodes < 1:
         raise UserError(f"--games {games} and --nodes {nodes} must be 1 or more")
+    if out.is_dir():
+        raise UserError(f"{out} is a folder: give the PGN file to write as --out")
     make_folder(out.parent)
     played = track(play_games(find_engine(engine), games, nodes, seed), "games", games, console=Console(stderr=True))
     write_whole(out, "".join(f"{game}\n\n" for game in played).encode())

@@ -60,7 +60,7 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, 
     except (*DAMAGE, csv.Error) as error:
         raise UserError(f"{path} is not a readable puzzle file ({error}): download it again.") from error
     if not puzzles:
-        raise UserError(f"{path} holds no puzzle behind row {skip}: give a file with more rows.")
+        raise UserError(f"{path} holds no puzzle behind row {skip}: give a smaller --skip, or a file with more rows.")
     return puzzles
 
 
