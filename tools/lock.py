@@ -27,8 +27,8 @@ CONSTRAINTS = """\
 # torch is pinned to one release, so that a build without CUDA that is at hand for it is taken before any other.
 """
 LOCKED = """\
-# The packages of constraints.txt except torch, with the hashes of all their files, by tools/lock.py. A release is
-# built and tested with
+# The packages of constraints.txt except torch, with the hashes of all their files, by tools/lock.py. Who wants to
+# install only files with known hashes types
 #     pip install --no-deps --require-hashes -r locked.txt && pip install -c constraints.txt -e '.[dev]'
 # where the second command adds the checkout and a build of torch. `--no-deps`: the list is complete for Python 3.11 on
 # Linux; elsewhere the second command adds what is missing, at any version that the packages allow.

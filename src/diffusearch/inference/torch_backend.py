@@ -1,4 +1,4 @@
-"""The back end of torch: every process, every decoding, GPUs and 8-bit weights."""
+"""The back end of torch: every process, every decoding, 8-bit weights; on the CPU."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TorchBackend:
     """A denoiser in eval mode."""
 
     name = "torch"
-    batch = 256  # a GPU wants large ones
+    batch = 256
 
     def __init__(self, net: Denoiser, process: ProcessConfig) -> None:
         self.net = net.eval()
