@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import chess
@@ -54,6 +57,52 @@ def test_ctrl_c_at_any_time_after_the_address_ends_it_quietly(page_server: objec
                 time.sleep(0.001)
             _, errors = process.communicate(timeout=60)
             assert (process.returncode, errors) == (0, "")
+        finally:
+            process.kill()
+
+
+# A UCI engine that says by a file that it thinks, and never answers.
+THINKER = """
+import pathlib, sys
+for line in sys.stdin:
+    if line.startswith("uci\\n"):
+        print("uciok", flush=True)
+    elif line.startswith("isready"):
+        print("readyok", flush=True)
+    elif line.startswith("go"):
+        pathlib.Path(sys.argv[1]).touch()
+    elif line.startswith("quit"):
+        break
+"""
+
+
+def test_ctrl_c_ends_it_quietly_while_an_agent_thinks(
+    page_server: object, program: Callable[..., str], tmp_path: Path
+) -> None:
+    """The agent thinks for longer than the server waits for it."""
+    thinks, script = tmp_path / "thinks", tmp_path / "thinker.py"
+    script.write_text(THINKER, encoding="utf-8")
+    agent = f"uci:{program(tmp_path / 'thinker', script, thinks)}"
+    command = [sys.executable, "-m", "diffusearch", "play", "--no-open", "--port", "0", "--agent", agent]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+        ThreadPoolExecutor() as client,
+    ):
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().split(" at ")[1].split(" ")[0]
+            with urllib.request.urlopen(address + "api/agents", timeout=60) as answer:
+                asked = json.dumps({"agent": json.load(answer)[0]["id"]}).encode()
+            request = urllib.request.Request(address + "api/think", asked, {"content-type": "application/json"})
+            answer_to = client.submit(urllib.request.urlopen, request, timeout=120)
+            while not thinks.exists():
+                assert process.poll() is None
+                assert not answer_to.done()
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+            assert (process.returncode, errors) == (0, "")
+            assert answer_to.exception() is not None
         finally:
             process.kill()
 

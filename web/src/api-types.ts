@@ -61,7 +61,7 @@ export interface Step {
 }
 
 export interface LinePly {
-  uci: string | null;
+  uci: string;
   san: string | null;
   legal: boolean;
   squares: string | null;
@@ -73,8 +73,8 @@ export interface FilmFrame {
   step: number;
   moves: (string | null)[];
   squares: string[];
-  confidence?: number[][]; // for each board 64 numbers from a8; empty if not recorded
-  candidates?: Candidate[]; // the move's distribution at this step; empty if not recorded
+  confidence: number[][]; // for each board 64 numbers from a8; empty if not recorded
+  candidates: Candidate[]; // the move's distribution at this step; empty if not recorded
 }
 
 /** A root move that was looked into. Values are win probabilities of the mover after the move. */

@@ -5,6 +5,7 @@ import { newClock, onOutOfTime, stopClock, tick } from "./clock";
 import { end, lossOf } from "./ending";
 import { linked } from "./keep";
 import { answer, dropWork, playPremove } from "./moves";
+import { stopReview } from "./review";
 import { humanToMove, otherSide, shownPly } from "./select";
 import { spoken } from "./speech";
 import { atEnd, freshGame, type Human, type Opponent, type PlayState, type TimeControl } from "./state";
@@ -35,6 +36,7 @@ export async function load(game: Game, settings: Partial<PlayState> = {}): Promi
     const position = await api.position(game);
     if (number !== loads) return;
     dropWork();
+    stopReview();
     // A move that was made while the position was on its way was queued and is not lost.
     const { premove } = play;
     Object.assign(play, freshGame(), { game, position, premove, ...settings });

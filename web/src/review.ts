@@ -65,9 +65,13 @@ export async function startReview(): Promise<void> {
   changed();
 }
 
-/** Stop the work on the server, too. */
-export function closeReview(): void {
+/** Stop judging, on the server too; what was judged so far stays. */
+export function stopReview(): void {
   controller.abort();
+}
+
+export function closeReview(): void {
+  stopReview();
   play.review = null;
   changed();
 }

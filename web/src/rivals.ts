@@ -1,6 +1,6 @@
 // Comparing two agents on one position, and solving puzzles against one.
 
-import { api, type Game } from "./api";
+import { api, type Game, type PuzzleCard } from "./api";
 import { shownGame } from "./game";
 import { tap } from "./sound";
 import { atEnd, START_RATING, type ComparedAgent } from "./state";
@@ -72,58 +72,65 @@ export async function nextPuzzle(): Promise<void> {
 }
 
 async function look(): Promise<void> {
-  const fen = puzzles.current?.fen ?? null;
-  await attempt(async () => void (puzzles.position = await api.position({ fen, moves: puzzles.moves })));
-  puzzles.pending = false;
+  const puzzle = puzzles.current;
+  await attempt(async () => {
+    const position = await api.position({ fen: puzzle?.fen ?? null, moves: puzzles.moves });
+    if (puzzles.current === puzzle) puzzles.position = position;
+  });
+  if (puzzles.current === puzzle) puzzles.pending = false;
   changed();
 }
 
+/** Whether this puzzle still waits for its solution; while the server answers, another click may have ended it. */
+const isOpen = (puzzle: PuzzleCard): boolean => puzzles.current === puzzle && puzzles.outcome === "open";
+
 export async function tryMove(uci: string): Promise<void> {
   const puzzle = puzzles.current;
-  if (!puzzle || puzzles.outcome !== "open") return;
+  if (!puzzle || !isOpen(puzzle)) return;
   puzzles.pending = true;
   await attempt(async () => {
     const verdict = await api.tryPuzzle(puzzle.id, [...puzzles.moves, uci]);
+    if (!isOpen(puzzle)) return;
     puzzles.moves = [...puzzles.moves, uci, ...(verdict.reply ? [verdict.reply] : [])];
     puzzles.solution = verdict.solution;
-    if (!verdict.right || verdict.solved) finish(verdict.solved);
+    if (!verdict.right || verdict.solved) finish(puzzle, verdict.solved);
     state.said = verdict.solved ? "Solved" : verdict.right ? "Right, go on" : "Not the move";
     if (state.settings.sound) tap(verdict.right ? "move" : "end");
   });
-  await look();
+  if (puzzles.current === puzzle) await look();
 }
 
 /** Give up: counts as not solved. */
 export async function giveUp(): Promise<void> {
   const puzzle = puzzles.current;
-  if (!puzzle || puzzles.outcome !== "open") return;
+  if (!puzzle || !isOpen(puzzle)) return;
   await attempt(async () => {
-    puzzles.solution = (await api.solution(puzzle.id)).solution;
-    finish(false);
+    const { solution } = await api.solution(puzzle.id);
+    if (!isOpen(puzzle)) return;
+    puzzles.solution = solution;
+    finish(puzzle, false);
   });
 }
 
-function finish(solved: boolean): void {
-  const puzzle = puzzles.current!;
+function finish(puzzle: PuzzleCard, solved: boolean): void {
   puzzles.outcome = solved ? "solved" : "failed";
   puzzles.done.push(puzzle.id);
   puzzles.rating = moved(puzzles.rating, puzzle.rating, solved);
-  void letAgentTry();
+  void letAgentTry(puzzle);
 }
 
-async function letAgentTry(): Promise<void> {
-  const puzzle = puzzles.current!;
+/** Its result counts also when the player has gone on to the next puzzle; it is shown only beside its own. */
+async function letAgentTry(puzzle: PuzzleCard): Promise<void> {
   const { agent, level } = puzzles.opponent;
   const name = ratingKey(); // of who is asked, whoever is chosen when the answer comes
   puzzles.attempting = true;
   changed();
   await attempt(async () => {
     const tried = await api.agentPuzzle(puzzle.id, agent, level);
-    if (puzzles.current !== puzzle) return;
-    if (name === ratingKey()) puzzles.attempt = tried;
+    if (puzzles.current === puzzle && name === ratingKey()) puzzles.attempt = tried;
     puzzles.agentRatings[name] = moved(puzzles.agentRatings[name] ?? START_RATING, puzzle.rating, tried.solved);
   });
-  puzzles.attempting = false;
+  if (puzzles.current === puzzle) puzzles.attempting = false;
   changed();
 }
 

@@ -39,11 +39,11 @@ export function thoughtView(shown: ShownThought): TemplateResult {
 /** The moves and their probabilities: at a step of a film those of the step, up to the one that fixed the move. */
 function weighedAt(thought: Thought, showing: Showing): (Omit<Candidate, "probability"> & { probability: number | null })[] {
   const { film, candidates } = thought;
-  if (showing.frame === null || !film.some((frame) => frame.candidates?.length)) return candidates;
+  if (showing.frame === null || !film.some((frame) => frame.candidates.length)) return candidates;
   let at = Math.min(showing.frame, film.length - 1);
   while (at > 0 && film[at - 1]!.moves[0] !== null) at -= 1; // what is fixed is not asked again
   const recorded = film[at]!.candidates;
-  return recorded?.length ? recorded : candidates.map((each) => ({ ...each, probability: null }));
+  return recorded.length ? recorded : candidates.map((each) => ({ ...each, probability: null }));
 }
 
 export const shareText = (share: number): string => (share > 0 && share < 0.005 ? "< 1 %" : percent(share));
@@ -62,9 +62,7 @@ function candidatesView(thought: Thought, weighed: ReturnType<typeof weighedAt>)
 
 const MOST = 8; // plies that are shown
 
-/** The plies of the line: none behind the end of the game. */
-const pliesOf = (thought: Thought, hidden: boolean): LinePly[] =>
-  thought.line.filter((ply) => ply.uci !== null).slice(0, hidden ? 1 : MOST);
+const pliesOf = (thought: Thought, hidden: boolean): LinePly[] => thought.line.slice(0, hidden ? 1 : MOST);
 
 function stripView(shown: ShownThought, frame: FilmFrame | null): TemplateResult | typeof nothing {
   const { thought, showing, orientation, hidden } = shown;
@@ -108,11 +106,11 @@ function cardView(
       if (old && letter !== "?" && old[place] === "?") marks[squareName(place)] = "fresh";
     });
   } else {
-    if (ply.uci) for (const square of [ply.uci.slice(0, 2), ply.uci.slice(2, 4)]) marks[square] = "last";
+    for (const square of [ply.uci.slice(0, 2), ply.uci.slice(2, 4)]) marks[square] = "last";
     for (const square of ply.wrong) marks[square] = "wrong";
   }
   const kind = !ply.legal && !frame ? "bad" : index % 2 ? "foe" : "own";
-  const sure = frame?.confidence?.[index] ?? [];
+  const sure = frame?.confidence[index] ?? [];
   return html`<li>
     <div class="ply"><span class="disc ${kind}">${index + 1}</span><span class="san">${name}</span></div>
     ${squares ? miniBoard(squares, `Board after ply ${index + 1}`, orientation, marks, sure) : nothing}
@@ -140,7 +138,7 @@ function leftView(squares: string | null, sure: number[]): string {
 }
 
 function verdictView(ply: LinePly): TemplateResult | typeof nothing {
-  if (ply.uci && !ply.legal) return html`<span class="bad">illegal move</span>`;
+  if (!ply.legal) return html`<span class="bad">illegal move</span>`;
   if (ply.wrong.length) {
     return html`<span class="bad">${ply.wrong.length} ${ply.wrong.length === 1 ? "square" : "squares"} wrong</span>`;
   }

@@ -73,7 +73,7 @@ describe("thoughts", () => {
     const thought = thoughtOf("denoising", board, decision!, false);
     expect(thought.film).toHaveLength(thought.steps! + 1);
     expect(thought).toMatchObject({ look_ahead: null, draw_accepted: null });
-    expect(thought.film.at(-1)!.confidence![0]).toHaveLength(64);
+    expect(thought.film.at(-1)!.confidence[0]).toHaveLength(64);
   });
   it("of drafts name the drafted moves with their probabilities before and after", async () => {
     const board = positionOf("4k3/p1p5/3p4/8/8/3Q4/PP6/4K3 w - - 0 1");

@@ -145,7 +145,7 @@ def _open_game(game: GameRequest) -> chess.Board:
 
 @router.post("/review", operation_id="review")
 async def review(asked: ReviewRequest, connection: Asked) -> Review:
-    """Values over the moves of a game, and its largest mistakes with what the agent would have played."""
+    """Values over the moves of a game, what each cost its side, and what the agent would have played."""
     connection.service.opponents.find(asked.agent).level(asked.level)
     boards = await connection.read(lambda: positions_of(asked, board_of(asked)))
     return await connection.answer(_reviewed(asked, boards, connection.service))

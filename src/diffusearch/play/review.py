@@ -1,4 +1,4 @@
-"""Review of a game: White's win probability after every move, and the moves that cost most.
+"""Review of a game: White's win probability after every move, and what each move cost its side.
 
 The loss of a move is the mover's win probability before it, as the agent sees it, less the one after it. It is 0 where
 the agent would have played the same move.
@@ -16,9 +16,6 @@ from diffusearch.errors import UserError
 from diffusearch.play.pasted_games import result_of, side
 from diffusearch.play.schemas import MAX_REVIEW, NamedMove, Review, ReviewedMove, ReviewRequest
 from diffusearch.play.thoughts import named_line, share_of
-
-LEAST_LOSS = 0.1  # of a mistake, in win probability
-MISTAKES = 3  # shown of either side
 
 
 def positions_of(asked: ReviewRequest, board: chess.Board) -> list[chess.Board]:
@@ -60,7 +57,7 @@ def review_of(agent_id: str, first: int, boards: Sequence[chess.Board], decision
                 line=line,
             )
         )
-    return Review(agent=agent_id, start_value=values[0], moves=moves, mistakes=_mistakes(moves))
+    return Review(agent=agent_id, start_value=values[0], moves=moves)
 
 
 def _white_value(board: chess.Board, decision: Decision | None) -> float:
@@ -72,14 +69,3 @@ def _white_value(board: chess.Board, decision: Decision | None) -> float:
         raise UserError("This agent gives no values, so it cannot review a game; choose another one.")
     value = share_of(decision.value)
     return value if board.turn == chess.WHITE else 1.0 - value
-
-
-def _mistakes(moves: Sequence[ReviewedMove]) -> list[int]:
-    worst = sorted((one for one in moves if one.loss >= LEAST_LOSS), key=lambda one: (-one.loss, one.ply))
-    left = {"white": MISTAKES, "black": MISTAKES}
-    out: list[int] = []
-    for one in worst:
-        if left[one.side] > 0:
-            left[one.side] -= 1
-            out.append(one.ply)
-    return out

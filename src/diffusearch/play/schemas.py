@@ -195,7 +195,6 @@ class Review(ApiModel):
     agent: str
     start_value: Probability = Field(description="White's win probability before the first of these moves")
     moves: list[ReviewedMove]
-    mistakes: list[int] = Field(description="plies of the largest mistakes, largest first, at most three a side")
 
 
 class Paste(ApiModel):

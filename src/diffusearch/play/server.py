@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import signal
 import socket
 import threading
@@ -157,6 +159,16 @@ class Server(uvicorn.Server):
             self.should_exit = True
         else:
             super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        logging.getLogger("uvicorn.error").addFilter(_is_a_fault)
+        await super().shutdown(sockets)
+
+
+def _is_a_fault(record: logging.LogRecord) -> bool:
+    """Not that the end cuts off requests whose agents still think: whoever pressed Ctrl-C wants that."""
+    cut_off = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not cut_off and not str(record.msg).startswith("Cancel %s running task")
 
 
 def serve(app: FastAPI, listener: socket.socket, show: bool) -> None:

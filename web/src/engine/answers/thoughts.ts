@@ -81,7 +81,7 @@ function predictedLine(board: Board, imagination: Imagination): LinePly[] {
     const san = ply.legal && before?.isLegal(ply.move!) ? before.san(ply.move!) : null;
     before = ply.board;
     const { move, legal, squares, wrong, problem } = ply;
-    return { uci: move, san, legal, squares, wrong, problem };
+    return { uci: move!, san, legal, squares, wrong, problem };
   });
 }
 
