@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -53,6 +54,19 @@ def test_another_mate_counts_only_for_the_tolerant_score(puzzle_file: Callable[.
         "interval": None,
         "accuracy_mate_tolerant": 1.0,
     }
+
+
+@pytest.mark.parametrize("move", ["e4e5", "d1d8"])
+def test_an_illegal_move_without_the_mask_solves_nothing(
+    puzzle_file: Callable[..., Path], table: Any, move: str
+) -> None:
+    setup = {"FEN": "6k1/4rppp/8/8/8/3P4/8/1R1R2K1 b - - 0 1", "Moves": "e7a7 b1b8"}  # d1d8 jumps over the own pawn
+    puzzle = {"PuzzleId": "jump", "Rating": "600", "Themes": "mateIn1", **setup}
+    puzzles = read_puzzles(puzzle_file([puzzle]))
+    agent = table({puzzles[0].board().epd(): move})
+    agent.decoding = SimpleNamespace(legal=False)
+    row = solve(agent, puzzles)[0]
+    assert (row.move, row.right, row.mate_tolerant, row.found) == (move, False, False, 0)
 
 
 def test_the_whole_solution_is_needed(puzzle_file: Callable[..., Path], oracle: Any) -> None:

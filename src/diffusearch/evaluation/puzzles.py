@@ -104,8 +104,11 @@ def solve(
             else:
                 first[i]["evaluations"] += decision.nodes
             if decision.move.uci() != moves[turn]:
-                board.push(decision.move)
-                rows[i] = PositionRow(**first[i], right=False, mate_tolerant=board.is_checkmate(), found=found)
+                legal = board.is_legal(decision.move)  # not always where `legal=off` takes the mask away
+                if legal:
+                    board.push(decision.move)
+                tolerant = legal and board.is_checkmate()
+                rows[i] = PositionRow(**first[i], right=False, mate_tolerant=tolerant, found=found)
             elif turn == len(moves) - 1:
                 rows[i] = PositionRow(**first[i], right=True, mate_tolerant=True, found=found + 1)
             else:
