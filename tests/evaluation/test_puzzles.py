@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import zstandard
 
+from diffusearch.data.streams import LINE_BYTES
 from diffusearch.errors import UserError
 from diffusearch.evaluation.puzzle_rating import puzzle_rating
 from diffusearch.evaluation.puzzles import puzzle_accuracy, read_puzzles, solve
@@ -99,16 +100,31 @@ def test_a_bad_row_is_named(
 def test_bad_files_are_named(tmp_path: Path, puzzle_file: Callable[..., Path]) -> None:
     with pytest.raises(UserError, match="no puzzle file"):
         read_puzzles(tmp_path / "absent.csv")
-    with pytest.raises(UserError, match="no column 'FEN'"):
+    with pytest.raises(UserError, match="lacks the columns FEN, Moves, Rating, Themes"):
         read_puzzles(puzzle_file([{"PuzzleId": "x"}]))
     broken = tmp_path / "broken.csv.zst"
     broken.write_bytes(b"PuzzleId,FEN")  # no archive, whatever its name says
-    with pytest.raises(UserError, match="no column 'Moves'"):
+    with pytest.raises(UserError, match="lacks the columns Moves, Rating, Themes"):
         read_puzzles(broken)
     packed = zstandard.compress(puzzle_file(name="plain.csv").read_bytes())
     broken.write_bytes(packed[: len(packed) * 3 // 4])
     with pytest.raises(UserError, match="not a readable puzzle file"):
         read_puzzles(broken)
+
+
+def test_a_row_is_bounded_over_its_line_breaks(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("PuzzleId,FEN,Moves,Rating,Themes\n1,\"\n" + '","\n' * (LINE_BYTES // 4 + 1))
+    with pytest.raises(UserError, match=r"long\.csv has a row of more than"):
+        read_puzzles(path)
+
+
+def test_a_bad_row_behind_a_line_break_is_counted_in_lines(tmp_path: Path) -> None:
+    path = tmp_path / "break.csv"
+    good = "6k1/4rppp/8/8/8/8/8/1R1R2K1 b - - 0 1,e7a7 d1d8,600"
+    path.write_text(f'PuzzleId,FEN,Moves,Rating,Themes\n1,{good},"short\nmate"\n2,nonsense,,,\n')
+    with pytest.raises(UserError, match=r"break\.csv, line 4: "):
+        read_puzzles(path)
 
 
 def test_rating_of_half_solved_equal_puzzles_is_their_rating() -> None:
