@@ -114,7 +114,7 @@ def test_bad_files_are_named(tmp_path: Path, puzzle_file: Callable[..., Path]) -
 
 def test_a_row_is_bounded_over_its_line_breaks(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
-    path.write_text("PuzzleId,FEN,Moves,Rating,Themes\n1,\"\n" + '","\n' * (LINE_BYTES // 4 + 1))
+    path.write_text('PuzzleId,FEN,Moves,Rating,Themes\n1,"\n' + '","\n' * (LINE_BYTES // 4 + 1))
     with pytest.raises(UserError, match=r"long\.csv has a row of more than"):
         read_puzzles(path)
 

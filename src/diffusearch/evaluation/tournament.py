@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -19,6 +18,7 @@ from diffusearch.evaluation.games import Fixture, GameRules, Played
 from diffusearch.evaluation.intervals import percentile_interval
 from diffusearch.evaluation.openings import Opening
 from diffusearch.evaluation.ratings import RatedGame, Ratings, rate
+from diffusearch.evaluation.record import digest
 from diffusearch.files import locked, make_folder, remove_leftovers, write_whole
 
 
@@ -100,9 +100,9 @@ def _same_conditions(path: Path, book: Sequence[Opening], rules: GameRules, reci
     for name in ours:
         if theirs.get(name) != ours[name]:
             raise UserError(f"{path.parent} holds games with other {name}: give another --out or the same {name}.")
-    players = {name: _digest(recipe) for name, recipe in recipes.items()}
+    players = {name: digest(recipe) for name, recipe in recipes.items()}
     known = theirs.get("players", {})
-    if changed := [name for name, digest in players.items() if known.get(name, digest) != digest]:
+    if changed := [name for name, found in players.items() if known.get(name, found) != found]:
         raise UserError(f"{path.parent} holds games of other weights of {changed[0]!r}: give another --out.")
     write_whole(path, json.dumps(ours | {"players": known | players}, indent=1) + "\n")
 
@@ -118,10 +118,6 @@ def _read_conditions(path: Path) -> dict[str, Any]:
             "give another --out, or delete it if they are those of this command."
         )
     return found
-
-
-def _digest(recipe: Any) -> str:
-    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
 def figures(
