@@ -22,6 +22,7 @@ ORDER = (
     "weights",
     "tokens",
     "fen",
+    "ending",
     "data",
     "model",
     "diffusion",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import chess
@@ -15,6 +16,12 @@ from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import action_accuracy, rating_band
 from diffusearch.evaluation.labelled_positions import LabelledPosition, read_positions
 from diffusearch.inference.imagination import Imagination
+
+
+def every(number: int, **scores: str) -> str:
+    """The column `actions` of a row of LABELLED: a score for every legal move, -900 where none is given."""
+    moves = [move.uci() for move in chess.Board(LABELLED[number][0]).legal_moves]
+    return " ".join(f"{move}:{score}" for move, score in (dict.fromkeys(moves, "-900") | scores).items())
 
 
 def test_oracle_scores_everything_in_batches(labelled: Callable[..., Path], oracle: Any) -> None:
@@ -45,7 +52,7 @@ def test_one_wrong_answer_costs_its_share(labelled: Callable[..., Path], oracle:
 
 
 def test_rating_and_values_are_used_where_the_file_has_them(labelled: Callable[..., Path], table: Any) -> None:
-    values = ["f8g7:30 b8c6:0", "c8e6:#2 d8d5:400", None, None]
+    values = [every(0, f8g7="30", b8c6="0"), every(1, c8e6="#2", d8d5="400"), None, None]
     path = labelled(rating=pa.array([1100, 1210, None, 1390], pa.int16()), actions=values)
     positions = read_positions(path)
     agent = table({chess.Board(positions[0].fen).epd(): "b8c6", chess.Board(positions[1].fen).epd(): "d8d5"})
@@ -54,6 +61,26 @@ def test_rating_and_values_are_used_where_the_file_has_them(labelled: Callable[.
     within = figures["within_centipawns"]  # the losses are 30 centipawns and a mate
     assert [within[cp]["accuracy"] for cp in ("10", "50", "200")] == [0.0, 0.5, 0.5]
     assert within["10"]["n"] == 2
+
+
+def test_scores_of_some_moves_measure_no_centipawns(labelled: Callable[..., Path], table: Any) -> None:
+    start = chess.Board()
+    bad = ["e2e4", "g2g4", "h2h4", "a2a3"]  # of which only the first has a score
+    path = labelled(rows=[(start.fen(), "e2e4")] * 4, actions=["e2e4:30 d2d4:25"] * 4)
+    positions = read_positions(path)
+    agents = [table({start.epd(): move}) for move in bad]
+    assert [action_accuracy(agent, positions)["within_centipawns"] for agent in agents] == [None] * 4
+    complete = labelled(actions=[every(0, f8g7="30"), None, None, None])
+    assert len(read_positions(complete)[0].scores or {}) == chess.Board(LABELLED[0][0]).legal_moves.count()
+
+
+def test_an_illegal_move_without_the_mask_costs_more_than_anything(labelled: Callable[..., Path], table: Any) -> None:
+    positions = read_positions(labelled(actions=[every(0, f8g7="30"), None, None, None]), limit=1)
+    agent = table({chess.Board(positions[0].fen).epd(): "a1a8"})
+    agent.decoding = SimpleNamespace(legal=False)
+    figures = action_accuracy(agent, positions)
+    assert figures["accuracy"] == 0.0
+    assert figures["within_centipawns"]["200"] | {"interval": None} == {"n": 1, "accuracy": 0.0, "interval": None}
 
 
 def test_raw_legality_stands_apart(labelled: Callable[..., Path], table: Any) -> None:

@@ -4,11 +4,13 @@ import math
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import zstandard
 
+from diffusearch.data.streams import LINE_BYTES
 from diffusearch.errors import UserError
 from diffusearch.evaluation.puzzle_rating import puzzle_rating
 from diffusearch.evaluation.puzzles import puzzle_accuracy, read_puzzles, solve
@@ -55,6 +57,19 @@ def test_another_mate_counts_only_for_the_tolerant_score(puzzle_file: Callable[.
     }
 
 
+@pytest.mark.parametrize("move", ["e4e5", "d1d8"])
+def test_an_illegal_move_without_the_mask_solves_nothing(
+    puzzle_file: Callable[..., Path], table: Any, move: str
+) -> None:
+    setup = {"FEN": "6k1/4rppp/8/8/8/3P4/8/1R1R2K1 b - - 0 1", "Moves": "e7a7 b1b8"}  # d1d8 jumps over the own pawn
+    puzzle = {"PuzzleId": "jump", "Rating": "600", "Themes": "mateIn1", **setup}
+    puzzles = read_puzzles(puzzle_file([puzzle]))
+    agent = table({puzzles[0].board().epd(): move})
+    agent.decoding = SimpleNamespace(legal=False)
+    row = solve(agent, puzzles)[0]
+    assert (row.move, row.right, row.mate_tolerant, row.found) == (move, False, False, 0)
+
+
 def test_the_whole_solution_is_needed(puzzle_file: Callable[..., Path], oracle: Any) -> None:
     puzzles = read_puzzles(puzzle_file())[1:]
     board = puzzles[0].board()
@@ -85,16 +100,31 @@ def test_a_bad_row_is_named(
 def test_bad_files_are_named(tmp_path: Path, puzzle_file: Callable[..., Path]) -> None:
     with pytest.raises(UserError, match="no puzzle file"):
         read_puzzles(tmp_path / "absent.csv")
-    with pytest.raises(UserError, match="no column 'FEN'"):
+    with pytest.raises(UserError, match="lacks the columns FEN, Moves, Rating, Themes"):
         read_puzzles(puzzle_file([{"PuzzleId": "x"}]))
     broken = tmp_path / "broken.csv.zst"
     broken.write_bytes(b"PuzzleId,FEN")  # no archive, whatever its name says
-    with pytest.raises(UserError, match="no column 'Moves'"):
+    with pytest.raises(UserError, match="lacks the columns Moves, Rating, Themes"):
         read_puzzles(broken)
     packed = zstandard.compress(puzzle_file(name="plain.csv").read_bytes())
     broken.write_bytes(packed[: len(packed) * 3 // 4])
     with pytest.raises(UserError, match="not a readable puzzle file"):
         read_puzzles(broken)
+
+
+def test_a_row_is_bounded_over_its_line_breaks(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text('PuzzleId,FEN,Moves,Rating,Themes\n1,"\n' + '","\n' * (LINE_BYTES // 4 + 1))
+    with pytest.raises(UserError, match=r"long\.csv has a row of more than"):
+        read_puzzles(path)
+
+
+def test_a_bad_row_behind_a_line_break_is_counted_in_lines(tmp_path: Path) -> None:
+    path = tmp_path / "break.csv"
+    good = "6k1/4rppp/8/8/8/8/8/1R1R2K1 b - - 0 1,e7a7 d1d8,600"
+    path.write_text(f'PuzzleId,FEN,Moves,Rating,Themes\n1,{good},"short\nmate"\n2,nonsense,,,\n')
+    with pytest.raises(UserError, match=r"break\.csv, line 4: "):
+        read_puzzles(path)
 
 
 def test_rating_of_half_solved_equal_puzzles_is_their_rating() -> None:

@@ -48,6 +48,28 @@ def test_games_of_other_weights_do_not_count(tmp_path: Path) -> None:
         play_tournament(fixtures, BOOK, QUICK, tmp_path, recipes={"random": {"weights": "b"}})
 
 
+def test_games_of_a_referee_with_other_weights_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from diffusearch.evaluation import session
+
+    weights = "a"
+    monkeypatch.setattr(session, "recipe_of", lambda agent: {"weights": weights} if agent.name == "s-v" else None)
+    words = ["tournament", "--agents", *AGENTS, "--games", "2", "--max-plies", "4", "--replicas", "10"]
+    words += ["--referee", "s-v", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "tournament.json").read_text())
+    assert (result["agent"], list(result["recipe"])) == (AGENTS, AGENTS)  # the referee did not play
+    weights = "b"
+    assert "other weights of 's-v'" in str(CliRunner().invoke(app, words).exception)
+
+
+@pytest.mark.parametrize("text", [b"", b'{"rules": {', b"[]", b"\xff", b'{"players": 3}'])
+def test_damaged_conditions_are_named(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "conditions.json").write_bytes(text)
+    with pytest.raises(UserError, match=r"conditions\.json is damaged.* give another --out"):
+        play_tournament([], BOOK, QUICK, tmp_path)
+
+
 def test_pairings() -> None:
     assert pairings(["a", "b", "c"]) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert pairings(["a", "b", "c"], gauntlet=True) == [("a", "b"), ("a", "c")]
@@ -166,6 +188,7 @@ def test_the_verb_refuses_bad_input_before_the_first_game(tmp_path: Path) -> Non
 
     assert "no agent 'nobody'" in error("--agents", "random", "nobody", "--games", "2")
     assert "--anchor" in error("--agents", "random greedy-material", "--anchor", "stockfish@1500")
+    assert "--anchor 'random@inf'" in error("--agents", "random greedy-material", "--anchor", "random@inf")
     assert "even number" in error("--agents", "random greedy-material", "--games", "3")
     assert not (tmp_path / "t").exists()
 

@@ -12,6 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from diffusearch.agents.base import Agent, Candidate, Decision, Limits, LookAhead
+from diffusearch.errors import UserError
 from diffusearch.inference.imagination import Frame, Imagination, Ply, letters
 from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
@@ -52,6 +53,20 @@ def test_the_counts_are_those_of_the_decision() -> None:
     assert (thought.steps, thought.evaluations) == (7, 31)
     plain = thought_of("x", BOARD, Decision(move("a1a8"), {}, nodes=12))
     assert (plain.steps, plain.evaluations) == (None, 12)
+
+
+@pytest.mark.parametrize("illegal", ["a1b2", "b1b2"])
+def test_an_illegal_choice_is_refused(illegal: str) -> None:
+    with pytest.raises(UserError, match=f"x.legal=off chose {illegal}, which is not legal in .*: leave legal=off out"):
+        thought_of("x?legal=off", BOARD, Decision(move(illegal), {}))
+
+
+def test_the_film_shows_the_legal_moves_of_a_step() -> None:
+    decision = mating(BOARD, 1)
+    assert decision.imagination is not None
+    frame = replace(decision.imagination.film[0], probabilities={"b1b2": 0.5, "a1a8": 0.25})
+    unmasked = replace(decision, imagination=replace(decision.imagination, film=(frame,)))
+    assert [one.uci for one in thought_of("x", BOARD, unmasked).film[0].candidates] == ["a1a8"]
 
 
 def test_there_is_no_film_where_nothing_was_recorded() -> None:

@@ -78,6 +78,12 @@ def test_a_mate_among_the_lines_is_worth_everything() -> None:
     assert [one.value for one in values] == [0.5, 1.0]
 
 
+def test_a_move_that_draws_by_the_rules_is_worth_half_and_asks_nobody() -> None:
+    board, rook = chess.Board("4k3/8/8/8/8/8/8/R3K3 w - - 99 90"), chess.Move.from_uci("a1a2")
+    (one,), evaluations = scored(GatedAgent(), board, [Decision(rook, {rook: 1.0}, (rook,), 0.9)])
+    assert (one.value, evaluations) == (0.5, 0)
+
+
 def test_a_look_of_a_search_has_no_score_of_its_move() -> None:
     """A search that was cut to one look gives the value of the position, with or without a report."""
     board, d4 = chess.Board(), chess.Move.from_uci("d2d4")

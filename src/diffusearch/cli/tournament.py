@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -88,7 +89,8 @@ def tournament(
     held = dict(_anchor(text, names) for text in anchor or ())
     lines = read_book(book)
     fixtures = event.schedule(event.pairings(names, gauntlet), games, len(lines))
-    recipes = recipes_of(names)  # a wrong text is refused before the first game
+    playing = [*names, *([referee] if referee else [])]
+    recipes = recipes_of(playing)  # a wrong text is refused before the first game
     rules = GameRules(max_plies=max_plies, referee=referee)
     with progress_bar("games", len(fixtures)) as progress:
         played = event.play_tournament(
@@ -108,7 +110,8 @@ def tournament(
         )
     figures["games_per_pairing"] = games
     files = [out / "games.pgn"]
-    result, path = finish("tournament", figures, recipes=recipes, files=files, seed=seed, out=out / "tournament.json")
+    players = {name: recipes[name] for name in names}
+    result, path = finish("tournament", figures, recipes=players, files=files, seed=seed, out=out / "tournament.json")
     write_whole(out / "crosstable.md", crosstable.markdown(result))
     if undrawn:
         (out / "crosstable.png").unlink(missing_ok=True)  # of fewer games
@@ -126,6 +129,6 @@ def _anchor(text: str, names: list[str]) -> tuple[str, float]:
         value = float(elo)
     except ValueError:
         value = float("nan")
-    if name not in names or value != value:
+    if name not in names or not math.isfinite(value):
         raise UserError(f"--anchor {text!r} is not AGENT@ELO with an agent that plays: try {names[0]}@1500.")
     return name, value

@@ -182,7 +182,7 @@ def entries(path: str, own_plies: bool) -> Iterator[SourceEntry]:
         try:
             if is_puzzles(path):
                 rows = read_table(lines, path, PUZZLE_COLUMNS)
-                yield from (PuzzleEntry(pool, index, row) for index, row in enumerate(rows))
+                yield from (PuzzleEntry(pool, index, row) for index, (_, row) in enumerate(rows))
             else:
                 yield from (PgnEntry(pool, index, raw, own_plies) for index, raw in enumerate(pgn.split(lines)))
         except (*DAMAGE, csv.Error) as error:

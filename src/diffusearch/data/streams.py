@@ -64,8 +64,10 @@ def open_text(path: str) -> Iterator[TextIO]:
         yield _text(file, path)
 
 
-def read_table(lines: Iterable[str], path: str, columns: Iterable[str]) -> Iterator[dict[str, str]]:
-    """The rows of a CSV text with a header that has the columns; raises csv.Error where the text is no CSV.
+def read_table(lines: Iterable[str], path: str, columns: Iterable[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """The last line and the fields of each row of a CSV text; raises csv.Error where the text is no CSV.
+
+    The text has a header with at least the `columns`.
 
     A quoted field may contain line breaks, so the length of a row is bounded too.
     """
@@ -85,7 +87,7 @@ def read_table(lines: Iterable[str], path: str, columns: Iterable[str]) -> Itera
         raise UserError(f"{path} lacks the columns {', '.join(sorted(missing))}; give a lichess puzzle CSV")
     for row in reader:
         length = 0
-        yield row
+        yield reader.line_num, row
 
 
 def _text(file: io.BufferedReader, name: str) -> TextIO:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -107,12 +108,13 @@ def rating_band(rating: int, width: int = 200) -> str:
 def near_best(positions: Sequence[LabelledPosition], rows: Sequence[PositionRow]) -> dict[str, Any] | None:
     """Share of decisions that cost at most 10, 50, 200 centipawns; None where no file searched every action.
 
-    A mate lies beyond all centipawns: missing it costs more than 200, another mate for it does not.
+    A mate lies beyond all centipawns: missing it costs more than 200, another mate for it does not. An illegal move
+    (`legal=off`) has no score: it costs more than anything.
     """
     losses = [
-        max(position.scores.values()) - position.scores[row.move]
+        max(position.scores.values()) - position.scores.get(row.move, -math.inf)
         for position, row in zip(positions, rows, strict=True)
-        if position.scores and row.move in position.scores
+        if position.scores
     ]
     if not losses:
         return None

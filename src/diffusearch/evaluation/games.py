@@ -15,6 +15,7 @@ import chess
 import chess.pgn
 
 from diffusearch.agents.base import Agent
+from diffusearch.ending import ending
 from diffusearch.errors import UserError
 from diffusearch.evaluation.openings import Opening
 
@@ -126,17 +127,8 @@ class _Game:
 
 def _over(board: chess.Board) -> tuple[str, str] | None:
     """Result and reason if the rules end the game here (repetition and fifty moves need no claim)."""
-    if board.is_checkmate():
-        return ("0-1" if board.turn else "1-0", "checkmate")
-    if board.is_stalemate():
-        return ("1/2-1/2", "stalemate")
-    if board.is_insufficient_material():
-        return ("1/2-1/2", "insufficient material")
-    if board.is_repetition(3):
-        return ("1/2-1/2", "threefold repetition")
-    if board.halfmove_clock >= 100:
-        return ("1/2-1/2", "fifty moves")
-    return None
+    found = ending(board)
+    return None if found is None else (found.score(board.turn), found.value)
 
 
 def play_games(

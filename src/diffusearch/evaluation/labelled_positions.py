@@ -48,8 +48,8 @@ def read_positions(
 
     `split` keeps only the games of the split `train`, `validation` or `test`; without it all count.
     """
-    rows = (_position(row) for row in read_labelled(path, split) if row["line"].strip())
-    positions = chosen(rows, limit, seed, skip)
+    rows = (row for row in read_labelled(path, split) if row["line"].strip())
+    positions = [_position(row) for row in chosen(rows, limit, seed, skip)]
     if not positions and skip:
         raise UserError(f"{path} holds no labelled position behind its first {skip}: give a smaller --skip.")
     if not positions:
@@ -80,11 +80,18 @@ def _place(position: LabelledPosition, path: Path) -> str:
 
 
 def _position(row: Row) -> LabelledPosition:
-    actions = parse_actions(row["actions"]) if row["actions"] else None
     return LabelledPosition(
         fen=row["fen"],
         line=tuple(row["line"].split()),
         ply=row["ply"],
         rating=row["rating"],
-        scores={move: score.order() for move, score in actions.items()} if actions else None,
+        scores=_scores(row["fen"], row["actions"]) if row["actions"] else None,
     )
+
+
+def _scores(fen: str, text: str) -> dict[str, int] | None:
+    """The scores of all legal moves; None where only some have one, as `diffusearch label --multipv` writes them."""
+    actions = parse_actions(text)
+    if actions.keys() != {move.uci() for move in position_of(fen).legal_moves}:
+        return None
+    return {move: score.order() for move, score in actions.items()}

@@ -17,7 +17,7 @@ from typing import Any
 import chess
 
 from diffusearch.agents.base import Agent, Limits
-from diffusearch.data.streams import DAMAGE, open_text
+from diffusearch.data.streams import DAMAGE, open_text, read_table
 from diffusearch.errors import UserError
 from diffusearch.evaluation.actions import BATCH, MOVES_ONLY, Progress, decide, rating_band, silent
 from diffusearch.evaluation.intervals import Share
@@ -51,12 +51,8 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int | None = None, 
         raise UserError(f"There is no puzzle file at {path}: give a lichess CSV (plain or packed) with --data.")
     try:
         with open_text(str(path)) as text:
-            table = csv.DictReader(text)
-            missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
-            if missing:
-                raise UserError(f"{path} has no column {missing[0]!r}: a puzzle file is lichess's CSV with its header.")
-            rows = (_puzzle(row, f"{path}, line {table.line_num}") for row in table)
-            puzzles = chosen(rows, limit, seed, skip)
+            rows = read_table(text, str(path), COLUMNS)
+            puzzles = chosen((_puzzle(row, f"{path}, line {line}") for line, row in rows), limit, seed, skip)
     except (*DAMAGE, csv.Error) as error:
         raise UserError(f"{path} is not a readable puzzle file ({error}): download it again.") from error
     if not puzzles:
@@ -104,8 +100,11 @@ def solve(
             else:
                 first[i]["evaluations"] += decision.nodes
             if decision.move.uci() != moves[turn]:
-                board.push(decision.move)
-                rows[i] = PositionRow(**first[i], right=False, mate_tolerant=board.is_checkmate(), found=found)
+                legal = board.is_legal(decision.move)  # not always where `legal=off` takes the mask away
+                if legal:
+                    board.push(decision.move)
+                tolerant = legal and board.is_checkmate()
+                rows[i] = PositionRow(**first[i], right=False, mate_tolerant=tolerant, found=found)
             elif turn == len(moves) - 1:
                 rows[i] = PositionRow(**first[i], right=True, mate_tolerant=True, found=found + 1)
             else:

@@ -21,12 +21,18 @@ from diffusearch.files import write_whole
 
 def data_hash(files: list[Path]) -> str:
     """sha256 over the files' bytes in the given order; for a single file it is what `sha256sum` prints."""
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:
             while chunk := file.read(1 << 20):
-                digest.update(chunk)
-    return digest.hexdigest()
+                found.update(chunk)
+    return found.hexdigest()
+
+
+def digest(value: Any, length: int | None = None) -> str:
+    """sha256 of a plain value, or its first `length` digits. What is written down with it is compared later."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
 def commit() -> str | None:

@@ -5,8 +5,6 @@ The file grows while the agent is measured. The same command on an existing file
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 from diffusearch.agents.base import Agent, Decision
 from diffusearch.errors import UserError
 from diffusearch.evaluation.json_lines import JsonLines
+from diffusearch.evaluation.record import digest
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,7 @@ class PositionRow:
 
 def agent_digest(agent: Agent) -> str:
     """Changes with the recipes and weights of an agent's runs."""
-    provenance = json.dumps(agent.provenance, sort_keys=True, default=str)
-    return hashlib.sha256(provenance.encode()).hexdigest()[:12]
+    return digest(agent.provenance, 12)
 
 
 def answer_of(decision: Decision) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -19,6 +18,7 @@ from diffusearch.evaluation.games import Fixture, GameRules, Played
 from diffusearch.evaluation.intervals import percentile_interval
 from diffusearch.evaluation.openings import Opening
 from diffusearch.evaluation.ratings import RatedGame, Ratings, rate
+from diffusearch.evaluation.record import digest
 from diffusearch.files import locked, make_folder, remove_leftovers, write_whole
 
 
@@ -63,7 +63,7 @@ def play_tournament(
 ) -> list[Played]:
     """Play what the folder's log does not have yet; gives all games of the fixtures, in their order.
 
-    `recipes` says who the agents are (session.recipe_of): games of earlier weights do not count for later ones.
+    `recipes` says who agents and referee are (session.recipe_of): games of earlier weights do not count for later ones.
     """
     make_folder(folder)
     with locked(folder / ".lock", f"another tournament is using {folder}: wait for it or choose another --out."):
@@ -96,19 +96,28 @@ def _tasks(missing: Sequence[Fixture], book: tuple[Opening, ...], rules: GameRul
 def _same_conditions(path: Path, book: Sequence[Opening], rules: GameRules, recipes: Mapping[str, Any]) -> None:
     """Games of one folder share their rules, openings and players; more agents and more games may join later."""
     ours: dict[str, Any] = {"rules": asdict(rules), "openings": [" ".join(opening) for opening in book]}
-    theirs = json.loads(path.read_text(encoding="utf-8")) if path.exists() else ours
+    theirs = _read_conditions(path) if path.exists() else ours
     for name in ours:
         if theirs.get(name) != ours[name]:
             raise UserError(f"{path.parent} holds games with other {name}: give another --out or the same {name}.")
-    players = {name: _digest(recipe) for name, recipe in recipes.items()}
+    players = {name: digest(recipe) for name, recipe in recipes.items()}
     known = theirs.get("players", {})
-    if changed := [name for name, digest in players.items() if known.get(name, digest) != digest]:
+    if changed := [name for name, found in players.items() if known.get(name, found) != found]:
         raise UserError(f"{path.parent} holds games of other weights of {changed[0]!r}: give another --out.")
     write_whole(path, json.dumps(ours | {"players": known | players}, indent=1) + "\n")
 
 
-def _digest(recipe: Any) -> str:
-    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+def _read_conditions(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:  # no JSON, or bytes that are no text
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("players", {}), dict):
+        raise UserError(
+            f"{path} is damaged, so that nobody knows the rules, openings and weights of the games beside it: "
+            "give another --out, or delete it if they are those of this command."
+        )
+    return found
 
 
 def figures(

@@ -10,6 +10,7 @@ import chess
 import chess.pgn
 
 from diffusearch.data import pgn
+from diffusearch.ending import Ending, ending
 from diffusearch.errors import UserError
 from diffusearch.fen import position_of
 from diffusearch.play.schemas import (
@@ -21,7 +22,6 @@ from diffusearch.play.schemas import (
     PgnRequest,
     PlayedMove,
     PositionInfo,
-    Score,
     Side,
 )
 
@@ -29,13 +29,7 @@ LONGEST_QUOTE = 160  # characters of somebody's text in an error
 DEEPEST_VARIATION = 30
 _BRACKET = re.compile(r"[{()]|;[^\n]*|^[%\[][^\n]*", re.MULTILINE)  # comments to the end of the line are passed over
 
-_REASONS = {
-    chess.Termination.CHECKMATE: "checkmate",
-    chess.Termination.STALEMATE: "stalemate",
-    chess.Termination.INSUFFICIENT_MATERIAL: "insufficient material",
-    chess.Termination.SEVENTYFIVE_MOVES: "seventy-five-move rule",
-    chess.Termination.FIVEFOLD_REPETITION: "fivefold repetition",
-}
+_WORDS = {Ending.FIFTY: "fifty-move rule", Ending.SEVENTY_FIVE: "seventy-five-move rule"}  # the page's, where others
 
 
 def side(colour: chess.Color) -> Side:
@@ -56,17 +50,8 @@ def board_of(game: GameRequest) -> chess.Board:
 
 def result_of(board: chess.Board) -> GameResult | None:
     """How the game ended. Threefold repetition and fifty moves end it at once, as on most servers."""
-    outcome = board.outcome()
-    if outcome is not None:
-        score: Score = "1/2-1/2"
-        if outcome.winner is not None:
-            score = "1-0" if outcome.winner == chess.WHITE else "0-1"
-        return GameResult(score=score, reason=_REASONS.get(outcome.termination, "the rules"))
-    if board.is_repetition(3):
-        return GameResult(score="1/2-1/2", reason="threefold repetition")
-    if board.is_fifty_moves():
-        return GameResult(score="1/2-1/2", reason="fifty-move rule")
-    return None
+    found = ending(board)
+    return None if found is None else GameResult(score=found.score(board.turn), reason=_WORDS.get(found, found.value))
 
 
 def _checked_king(board: chess.Board) -> str | None:

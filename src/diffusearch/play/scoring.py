@@ -12,6 +12,7 @@ from dataclasses import replace
 import chess
 
 from diffusearch.agents.base import Agent, Decision, Limits
+from diffusearch.search.outcome import value_after
 
 FIRST_LOOK = Limits(steps=1, nodes=20, seconds=0.05, line=False)
 
@@ -46,14 +47,13 @@ def scored(
     out = list(decisions)
     ahead: list[tuple[int, chess.Board]] = []
     for number in asked:
-        after = board.copy()
-        after.push(out[number].move)
-        end = after.outcome(claim_draw=False)
-        if end is not None:  # the side that moved has mated, or it is a draw
-            out[number] = replace(out[number], value=0.5 if end.winner is None else 1.0)
-        elif after.is_repetition(3) or after.is_fifty_moves():
-            out[number] = replace(out[number], value=0.5)
+        move = out[number].move
+        known = value_after(board, move)  # where the move ends the game
+        if known is not None:
+            out[number] = replace(out[number], value=known)
         else:
+            after = board.copy()
+            after.push(move)
             ahead.append((number, after))
     replies = agent.play_many([after for _, after in ahead], FIRST_LOOK) if ahead else []
     for (number, _), reply in zip(ahead, replies, strict=True):

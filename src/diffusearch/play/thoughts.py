@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import chess
 
 from diffusearch.agents.base import Decision, LookAhead
-from diffusearch.inference.imagination import Imagination, Ply, letters
+from diffusearch.errors import UserError
+from diffusearch.inference.imagination import Frame, Imagination, Ply, letters
 from diffusearch.play.pasted_games import side
 from diffusearch.play.schemas import (
     CandidateMove,
@@ -26,7 +27,11 @@ ACCEPTS_BELOW, BALANCED_BELOW, BALANCED_FROM = 0.45, 0.55, 40
 
 
 def thought_of(agent_id: str, board: chess.Board, decision: Decision, draw_offered: bool = False) -> Thought:
-    """Everything about one decision."""
+    """Everything about one decision; an illegal one, which has no notation, is refused."""
+    if not board.is_legal(decision.move):
+        raise UserError(
+            f"{agent_id} chose {decision.move.uci()}, which is not legal in {board.fen()}: leave legal=off out."
+        )
     weighed = {move: share for move, share in decision.probabilities.items() if share > 0 or move == decision.move}
     imagination = decision.imagination
     return Thought(
@@ -133,12 +138,16 @@ def _film(board: chess.Board, imagination: Imagination) -> list[FilmFrame]:
             moves=list(frame.moves[:shown]),
             squares=list(frame.squares[:shown]),
             confidence=[[share_of(value) for value in one] for one in frame.confidence[:shown]],
-            candidates=_candidates(
-                board, {chess.Move.from_uci(uci): share for uci, share in frame.probabilities.items() if share > 0}
-            ),
+            candidates=_candidates(board, _shares(board, frame)),
         )
         for frame in imagination.film
     ]
+
+
+def _shares(board: chess.Board, frame: Frame) -> dict[chess.Move, float]:
+    """The first moves of a recorded step, without illegal ones (`legal=off`), which have no notation."""
+    found = {chess.Move.from_uci(uci): share for uci, share in frame.probabilities.items() if share > 0}
+    return {move: share for move, share in found.items() if board.is_legal(move)}
 
 
 def _look_ahead(board: chess.Board, report: LookAhead) -> LookAheadView:

@@ -15,7 +15,7 @@ from typing import Any
 
 from diffusearch.data.labelled import labelled_files, read_labelled
 from diffusearch.data.manifest import read_manifest
-from diffusearch.evaluation.record import data_hash
+from diffusearch.evaluation import record
 from diffusearch.files import sha256
 from diffusearch.reproduce.labels import LabelSet, label_sets
 from diffusearch.reproduce.plan import PlannedRun, Setting, resolved
@@ -28,7 +28,7 @@ UNSAID = ("name", "threads", "cache", "checkpoint_every")  # fields of a recipe 
 
 def digest(value: Any) -> str:
     """The digest of plain values."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:SHORT]
+    return record.digest(value, SHORT)
 
 
 @cache
@@ -89,7 +89,7 @@ def file_digest(path: Path) -> str:
 
 @cache
 def _bytes_digest(files: Stamps) -> str:
-    return data_hash([path for path, _, _ in files])[:SHORT]
+    return record.data_hash([path for path, _, _ in files])[:SHORT]
 
 
 def content_digest(folder: Path) -> str:

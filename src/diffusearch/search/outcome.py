@@ -9,6 +9,8 @@ from enum import Enum
 
 import chess
 
+from diffusearch.ending import Ending, ending
+
 
 class Outcome(Enum):
     """How the game ended, seen by the side to move (which can never have won: it has not moved yet)."""
@@ -22,19 +24,11 @@ def outcome(board: chess.Board, claims: bool = True) -> Outcome | None:
 
     With `claims` a draw that a player may claim counts as drawn (third occurrence, 50 moves), as in our
     tournaments; without it only the draws that need no claim do (fifth occurrence, 75 moves).
-    A mate on the hundredth half-move is a mate: it is looked at first.
     """
-    if not any(board.generate_legal_moves()):
-        return Outcome.MATED if board.is_check() else Outcome.DRAWN
-    if board.is_insufficient_material():
-        return Outcome.DRAWN
-    clock, occurrences = (100, 3) if claims else (150, 5)
-    if board.halfmove_clock >= clock:
-        return Outcome.DRAWN
-    # n occurrences need 4 (n - 1) reversible half-moves: most positions are settled without walking the stack.
-    if board.halfmove_clock >= 4 * (occurrences - 1) and board.is_repetition(occurrences):
-        return Outcome.DRAWN
-    return None
+    found = ending(board, claims)
+    if found is None:
+        return None
+    return Outcome.MATED if found is Ending.CHECKMATE else Outcome.DRAWN
 
 
 def outcome_after(board: chess.Board, move: chess.Move) -> Outcome | None:
