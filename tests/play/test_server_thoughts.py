@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import chess
@@ -17,6 +17,7 @@ from diffusearch.inference.imagination import Frame, Imagination, Ply, letters
 from diffusearch.play.api import Service
 from diffusearch.play.opponents import Level, Opponent, Opponents
 from diffusearch.play.rating_scale import ratings
+from diffusearch.play.review import review_of
 from diffusearch.play.server import create_app
 from diffusearch.play.thoughts import accepts_draw, thought_of
 
@@ -59,6 +60,11 @@ def test_the_counts_are_those_of_the_decision() -> None:
 def test_an_illegal_choice_is_refused(illegal: str) -> None:
     with pytest.raises(UserError, match=f"x.legal=off chose {illegal}, which is not legal in .*: leave legal=off out"):
         thought_of("x?legal=off", BOARD, Decision(move(illegal), {}))
+    after = BOARD.copy()
+    after.push(move("a1a2"))
+    chosen = Decision(move(illegal), {}, value=0.5)
+    with pytest.raises(UserError, match=f"x chose {illegal}, which is not legal"):
+        review_of("x", 0, [BOARD, after], [chosen, replace(chosen, move=next(iter(after.legal_moves)))])
 
 
 def test_the_film_shows_the_legal_moves_of_a_step() -> None:

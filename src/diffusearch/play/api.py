@@ -41,7 +41,7 @@ from diffusearch.play.schemas import (
     ThinkRequest,
     Thought,
 )
-from diffusearch.play.thoughts import thought_of
+from diffusearch.play.thoughts import refuse_illegal, thought_of
 from diffusearch.play.work_queue import WorkQueue, while_connected
 
 T = TypeVar("T")
@@ -221,6 +221,7 @@ def _attempt(puzzle: PagePuzzle, opponents: Opponents, asked: AgentChoice) -> Pu
     found = 0
     while True:
         decision = opponents.decide(asked.agent, board, asked.level)
+        refuse_illegal(asked.agent, board, decision)
         thought = thought or thought_of(asked.agent, board, decision)
         played.append(board.san(decision.move))
         moves.append(decision.move.uci())

@@ -15,7 +15,7 @@ from diffusearch.agents.base import Decision
 from diffusearch.errors import UserError
 from diffusearch.play.pasted_games import result_of, side
 from diffusearch.play.schemas import MAX_REVIEW, NamedMove, Review, ReviewedMove, ReviewRequest
-from diffusearch.play.thoughts import named_line, share_of
+from diffusearch.play.thoughts import named_line, refuse_illegal, share_of
 
 
 def positions_of(asked: ReviewRequest, board: chess.Board) -> list[chess.Board]:
@@ -42,6 +42,7 @@ def review_of(agent_id: str, first: int, boards: Sequence[chess.Board], decision
         decision, move = decisions[number], after.peek()
         line = [NamedMove(uci=move.uci(), san=board.san(move))]
         if decision is not None:
+            refuse_illegal(agent_id, board, decision)
             line = named_line(board, decision.line if decision.line[:1] == (decision.move,) else (decision.move,))
         lost = values[number] - values[number + 1] if board.turn == chess.WHITE else values[number + 1] - values[number]
         moves.append(

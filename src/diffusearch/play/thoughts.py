@@ -26,12 +26,17 @@ LONGEST = 8  # plies of a line that are shown
 ACCEPTS_BELOW, BALANCED_BELOW, BALANCED_FROM = 0.45, 0.55, 40
 
 
-def thought_of(agent_id: str, board: chess.Board, decision: Decision, draw_offered: bool = False) -> Thought:
-    """Everything about one decision; an illegal one, which has no notation, is refused."""
+def refuse_illegal(agent_id: str, board: chess.Board, decision: Decision) -> None:
+    """An agent without the legality mask may choose a move that has no notation and cannot be played."""
     if not board.is_legal(decision.move):
         raise UserError(
             f"{agent_id} chose {decision.move.uci()}, which is not legal in {board.fen()}: leave legal=off out."
         )
+
+
+def thought_of(agent_id: str, board: chess.Board, decision: Decision, draw_offered: bool = False) -> Thought:
+    """Everything about one decision; an illegal one is refused."""
+    refuse_illegal(agent_id, board, decision)
     weighed = {move: share for move, share in decision.probabilities.items() if share > 0 or move == decision.move}
     imagination = decision.imagination
     return Thought(
