@@ -23,7 +23,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -37,6 +36,7 @@ from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
 from diffusearch.tokens.moves import LEGAL_BYTES
 from diffusearch.tokens.values import UNKNOWN
+from diffusearch.worker_pool import worker_pool
 
 FORMAT = 1
 _CHUNK = 2000  # lines replayed by one worker at a time
@@ -174,7 +174,7 @@ def write_records(
     fields = _fields(horizon, scored)
     raw = {name: (temporary / f"{name}.raw").open("wb") for name in fields}
     count = 0
-    with ProcessPoolExecutor(workers) if workers > 1 else _Inline() as pool:
+    with worker_pool(workers) if workers > 1 else _Inline() as pool:
         pending: list[Any] = []
         for chunk in _chunks(lines):
             pending.append(pool.submit(replay, chunk, horizon, scored))
