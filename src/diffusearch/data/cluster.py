@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from diffusearch.data.labelling import Labeller, LabelSettings, Row
+from diffusearch.data.labelling import FailureCount, Labeller, LabelSettings, Row
 from diffusearch.data.local_workers import Progress
 from diffusearch.data.plan import ShardTask
 from diffusearch.ray_cluster import ray_result, start_ray
@@ -24,6 +24,7 @@ def label_on_cluster(
     ray, started = start_ray("--cluster", address, workers)
     remote = ray.remote(max_retries=RETRIES, num_cpus=1)(_label_shard)
     running: dict[Any, ShardTask] = {}
+    failures = FailureCount(settings.oracle.engine if settings.oracle else "")
     try:
         while True:
             while len(running) < workers and (task := next(tasks, None)) is not None:
@@ -37,6 +38,8 @@ def label_on_cluster(
                 "look for lack of memory, then run the same command again to continue"
             )
             rows: list[Row] = ray_result(ray, ready[0], died)
+            for row in rows:  # each shard has a Labeller of its own, which may be too short to notice
+                failures.add(row)
             progress(len(rows))
             yield task, rows
     finally:
