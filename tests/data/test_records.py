@@ -77,6 +77,19 @@ def test_a_random_world_is_taken_as_it_is_told() -> None:
     assert arrays["known"].tolist() == [2]
 
 
+@pytest.mark.parametrize(
+    ("move", "state", "named"),
+    [
+        ("e2e9", chess.STARTING_FEN, "e2e9"),
+        ("0000", chess.STARTING_FEN, "0000"),
+        ("e2e4", "hello", "'hello' is no FEN"),
+    ],
+)
+def test_a_random_world_with_a_bad_move_or_state_is_refused(move: str, state: str, named: str) -> None:
+    with pytest.raises(UserError, match=named):
+        replay([Line(chess.STARTING_FEN, [move, "a7a6"], (), [state])], 2)
+
+
 def test_legal_moves_are_packed_in_the_movers_frame() -> None:
     for line in LINES:
         board = chess.Board(line.fen)

@@ -102,10 +102,11 @@ def replay(lines: Sequence[Line], horizon: int, scored: int = 0) -> dict[str, np
         for ply in range(horizon):
             out["states"][index, ply] = row
             if ply < len(line.moves) and line.states:
-                token = moves.MOVE_ID[line.moves[ply]]
-                out["moves"][index, ply] = token if mover else moves.TURN[token]
+                if (told := moves.MOVE_ID.get(line.moves[ply])) is None:
+                    raise _illegal(line)
+                out["moves"][index, ply] = told if mover else moves.TURN[told]
                 if ply < len(line.states):
-                    row = states.board_row(chess.Board(line.states[ply]), mover)
+                    row = states.board_row(_board(line.states[ply]), mover)
             elif ply < len(line.moves):
                 try:
                     token = moves.MOVE_ID[board.push_uci(line.moves[ply]).uci()]
@@ -124,16 +125,20 @@ def replay(lines: Sequence[Line], horizon: int, scored: int = 0) -> dict[str, np
 
 def played(line: Line, plies: int) -> chess.Board:
     """The board after the first plies of a line; one that cannot be played is a UserError."""
-    try:
-        board = chess.Board(line.fen)
-    except ValueError as error:
-        raise UserError(f"{line.fen!r} is no FEN ({error}): run `diffusearch data check`") from None
+    board = _board(line.fen)
     for move in line.moves[:plies]:
         try:
             board.push_uci(move)
         except ValueError:
             raise _illegal(line) from None
     return board
+
+
+def _board(fen: str) -> chess.Board:
+    try:
+        return chess.Board(fen)
+    except ValueError as error:
+        raise UserError(f"{fen!r} is no FEN ({error}): run `diffusearch data check`") from None
 
 
 def _illegal(line: Line) -> UserError:
