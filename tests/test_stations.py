@@ -19,6 +19,8 @@ ORDER = (
     "ranges",
     "files",
     "worker_process",
+    "worker_pool",
+    "ray_cluster",
     "weights",
     "tokens",
     "fen",

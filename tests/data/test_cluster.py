@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from diffusearch.data import cluster
 from diffusearch.data.label_run import LabelRun, label_games
 from diffusearch.data.labelling import LabelSettings
 from diffusearch.data.oracle import OracleSettings
 from diffusearch.data.plan import Choice
 from diffusearch.data.uci_process import SearchBudget
-from diffusearch.errors import UserError
 
 pytestmark = pytest.mark.slow
 
@@ -77,26 +75,3 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert gone(int(marker.read_text()))
     assert files(tmp_path / "cluster") == files(tmp_path / "local")
     assert sum(done) == 20
-
-
-class SlowRay:
-    """A Ray whose start runs out of time at first, as it does on a busy machine."""
-
-    def __init__(self, failures: int) -> None:
-        self.failures = failures
-        self.starts = 0
-
-    def init(self, **_: object) -> None:
-        self.starts += 1
-        if self.starts <= self.failures:
-            raise Exception("The current node timed out during startup.")
-
-    def shutdown(self) -> None: ...
-
-
-def test_a_start_that_takes_too_long_is_tried_again() -> None:
-    ray = SlowRay(2)
-    cluster._connect(ray, "local", 2)
-    assert ray.starts == 3
-    with pytest.raises(UserError, match=r"Ray did not start here in 5 attempts .*timed out"):
-        cluster._connect(SlowRay(9), "local", 2)

@@ -67,3 +67,18 @@ def test_bad_bounds_are_the_users_error() -> None:
         HeaderFilter(speeds=("warp",))
     with pytest.raises(UserError, match="yesterday"):
         HeaderFilter(since="yesterday")
+
+
+@pytest.mark.parametrize("date", ["20130101", "201301", "2013.1", "2013.01.", "2013.01.1", "13", "", "2013-01-01"])
+def test_a_date_in_another_form_is_refused(date: str) -> None:
+    for bound in ("since", "until"):
+        with pytest.raises(UserError, match=r"write YYYY, YYYY\.MM or YYYY\.MM\.DD"):
+            HeaderFilter(**{bound: date})
+
+
+@pytest.mark.parametrize("date", ["2013.??.??", "2013", "20130601", "2013-06-01"])
+def test_a_game_without_the_month_fails_a_bound_with_one(date: str) -> None:
+    game = {"Date": date}
+    assert HeaderFilter(since="2013.02").why_dropped(game) == "date"
+    assert HeaderFilter(until="2013.08").why_dropped(game) == "date"
+    assert HeaderFilter(since="2013", until="2013").why_dropped(game) is None

@@ -13,6 +13,7 @@ import pytest
 
 from diffusearch.data.records import Line, Records, legal_bits, replay, write_records
 from diffusearch.errors import UserError
+from diffusearch.files import locked
 from diffusearch.tokens import moves, states
 from diffusearch.tokens.moves import LEGAL_BYTES
 from diffusearch.tokens.values import UNKNOWN
@@ -74,6 +75,19 @@ def test_a_random_world_is_taken_as_it_is_told() -> None:
     arrays = replay([Line(chess.STARTING_FEN, ["e2e4", "a7a6"], (), [after])], 2)
     assert states.row_board(arrays["states"][0, 1], chess.WHITE).fen() == after
     assert arrays["known"].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("move", "state", "named"),
+    [
+        ("e2e9", chess.STARTING_FEN, "e2e9"),
+        ("0000", chess.STARTING_FEN, "0000"),
+        ("e2e4", "hello", "'hello' is no FEN"),
+    ],
+)
+def test_a_random_world_with_a_bad_move_or_state_is_refused(move: str, state: str, named: str) -> None:
+    with pytest.raises(UserError, match=named):
+        replay([Line(chess.STARTING_FEN, [move, "a7a6"], (), [state])], 2)
 
 
 def test_legal_moves_are_packed_in_the_movers_frame() -> None:
@@ -229,3 +243,40 @@ def test_damaged_and_foreign_folders_are_refused(tmp_path: Path) -> None:
     for folder in (cut, other, old, text, missing, tmp_path / "nowhere"):
         with pytest.raises(UserError, match=folder.name):
             Records(folder)
+
+
+LOCKED = """
+import sys
+from pathlib import Path
+import chess
+from diffusearch.data.records import Line, write_records
+from diffusearch.files import locked
+
+def lines():
+    for number in range(100_000):
+        if number == 8000:  # both workers have begun
+            print("now", flush=True)
+            sys.stdin.read()
+        yield Line(chess.STARTING_FEN, ["e2e4"])
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    with locked(folder / ".lock"):
+        write_records(lines(), folder / "records", 1, workers=2)
+"""
+
+
+@pytest.mark.posix
+def test_workers_of_a_killed_process_do_not_hold_its_lock(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(LOCKED)
+    command = [sys.executable, str(script), str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "now\n"
+        with pytest.raises(UserError, match="busy"), locked(tmp_path / ".lock", "busy"):
+            pass
+        process.kill()
+        process.wait()
+        with locked(tmp_path / ".lock", "the workers hold the lock"):
+            pass

@@ -83,6 +83,35 @@ def test_an_engine_that_always_fails_stops_the_run(
         (label_all(many, LabelSettings(oracle=settings(make_engine("illegal")))))
 
 
+def test_an_engine_that_always_fails_stops_a_run_of_small_shards(
+    make_engine: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelling, "MAX_FAILURES", 3)
+    with Labeller(LabelSettings(oracle=settings(make_engine("illegal")))) as labeller:
+        assert all(row["failed"] for row in labeller.label([position(START)] * 2))
+        with pytest.raises(UserError, match="failed on 3 positions in a row"):
+            list(labeller.label([position(START)] * 2))
+
+
+def test_a_search_in_seconds_has_its_time_and_the_timeout(
+    make_engine: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --actions the seconds are those of each legal move: all of them may take longer than the timeout."""
+    waited: list[float] = []
+    until = EngineProcess._until
+
+    def noted(engine: EngineProcess, word: str, seconds: float) -> list[str]:
+        if word == "bestmove":
+            waited.append(seconds)
+        return until(engine, word, 600.0)
+
+    monkeypatch.setattr(EngineProcess, "_until", noted)
+    with Oracle(settings(make_engine())) as oracle:
+        oracle.ask_all(chess.Board(), SearchBudget(seconds=5.0))
+        oracle.ask(chess.Board(), SearchBudget(nodes=5))
+    assert waited == [60.0 + 20 * 5.0, 60.0]
+
+
 def test_an_engine_that_does_not_start_is_a_fault(
     make_engine: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

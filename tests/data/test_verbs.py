@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from diffusearch.cli import app
 from diffusearch.data.labelled import read_labelled
+from diffusearch.data.selfplay import play_games
 from diffusearch.errors import UserError
 
 PUZZLES = """PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes
@@ -97,6 +99,15 @@ def test_selfplay_repeats_with_the_seed(
     assert game is not None
     assert game.errors == []
     assert game.end().board().ply() > 6
+
+
+@pytest.mark.parametrize(("mode", "words"), [("dead", "crashed"), ("unscored", "no score"), ("illegal", "illegal")])
+def test_selfplay_says_what_is_wrong_with_the_engine(
+    tmp_path: Path, make_engine: Callable[..., str], mode: str, words: str
+) -> None:
+    engine = make_engine(mode)
+    with pytest.raises(UserError, match=rf"{re.escape(engine)}.*{words}.*--engine"):
+        list(play_games(engine, 1, 1, 0))
 
 
 def test_selfplay_refuses_a_folder_before_it_plays(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -11,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from diffusearch.data import cluster
 from diffusearch.errors import UserError
+from diffusearch.ray_cluster import connect
 from diffusearch.reproduce.workers import Done, Job, run
 
 RUNS = ("a", "b", "c", "d")
@@ -51,7 +52,7 @@ def ray() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_worker_register_timeout_seconds", "600")
-        cluster._connect(ray, "local", 2)
+        connect(ray, "local", 2)
         yield ray
         ray.shutdown()
 
@@ -63,6 +64,18 @@ def wait_for(*files: Path) -> Done:
     while not all(file.exists() for file in files[1:]) and time.monotonic() < deadline:
         time.sleep(0.01)
     return Done(f"{files[0].name} of {sum(file.exists() for file in files)} in {os.getpid()}", "training", 1.0)
+
+
+def killed() -> Done:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+@pytest.mark.posix
+def test_a_job_whose_worker_dies_is_a_sentence() -> None:
+    jobs: list[Job] = [killed]
+    with pytest.raises(UserError, match=r"^a worker died; look for lack of memory, then run the same command again$"):
+        list(run(lambda: jobs.pop() if jobs else None, 2))
 
 
 def refused() -> Done:

@@ -38,6 +38,16 @@ def test_progress_is_a_table_with_its_headings_once(tmp_path: Path, monkeypatch:
     log.close()
 
 
+def test_one_process_of_several_writes(tmp_path: Path) -> None:
+    Log(tmp_path, 1, 0, lambda line: None).add(report(2.5, 0.25), 1, 10)
+    before = {path.name for path in tmp_path.iterdir()}, (tmp_path / "log.csv").read_bytes()
+    other = Log(tmp_path, 1, 0, lambda line: None, writes=False)
+    other.add(report(2.5, 0.25), 1, 10)
+    other.validation(Validation(0.5, {"accuracy": 0.5}), 1)
+    other.close()
+    assert ({path.name for path in tmp_path.iterdir()}, (tmp_path / "log.csv").read_bytes()) == before
+
+
 def test_a_model_without_moves_has_no_move_accuracy(tmp_path: Path) -> None:
     lines: list[str] = []
     Log(tmp_path, 1, 0, lines.append).add(report(2.5, 0.0, "value"), 1, 10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import signal
 import subprocess
@@ -159,7 +160,9 @@ from diffusearch.training.loop import train
 from diffusearch.training.recipe import load_recipe
 
 folder = Path(sys.argv[1])
-training = train(load_recipe(folder / "recipe.toml"), folder)
+lines = []
+training = train(load_recipe(folder / "recipe.toml"), folder, report=lines.append)
+assert bool(lines) == (training.world.rank == 0)  # one process alone reports
 gradient = torch.cat([p.grad.flatten() for p in training.net.parameters()])
 torch.save(gradient, folder / f"gradient{training.world.rank}.pt")
 """
@@ -174,6 +177,10 @@ def test_two_processes_take_the_steps_of_one(make_recipe, tmp_path: Path) -> Non
     script.write_text(TOGETHER)
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     subprocess.run([sys.executable, *launcher, str(script), str(folder)], check=True, capture_output=True, timeout=250)
+    with (folder / "log.csv").open(newline="") as file:
+        logged = [(row["step"], row["figure"]) for row in csv.DictReader(file)]
+    assert ("3", "loss") in logged
+    assert len(logged) == len(set(logged))  # one process alone writes
     alone = train(recipe, tmp_path / "one")
     gradient = torch.cat([p.grad.flatten() for p in alone.net.parameters() if p.grad is not None])
     for rank in range(2):

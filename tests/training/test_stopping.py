@@ -85,6 +85,16 @@ def test_a_signal_leaves_a_checkpoint_and_says_how_to_go_on(
     assert all(one[key].equal(two[key]) for key in two)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_the_last_step_finds_the_run_finished(recipe_file: Path, tmp_path: Path, number: int) -> None:
+    process = start(12, recipe_file, "--out", tmp_path / "run")
+    process.send_signal(number)
+    returned, out, _ = finish(process)
+    assert returned == 0
+    assert "stopped by" not in out
+    assert out.splitlines()[-1] == f"weights: {tmp_path / 'run' / 'weights.safetensors'}"
+
+
 def test_a_second_train_in_the_same_folder_is_refused(recipe_file: Path, tmp_path: Path) -> None:
     process = start(2, recipe_file, "--out", tmp_path / "run")
     words = [sys.executable, "-m", "diffusearch", "train", recipe_file, "--out", tmp_path / "run", "--resume"]

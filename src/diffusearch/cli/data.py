@@ -41,7 +41,9 @@ def label(
     exclude: Annotated[list[str] | None, typer.Option(help="Labelled set whose positions are left out.")] = None,
     engine: Annotated[str | None, typer.Option(help="Path of a UCI engine; Stockfish if left out.")] = None,
     hash_mb: Annotated[int, typer.Option("--hash", help="Hash table of the engine in MB.")] = 16,
-    timeout: Annotated[float, typer.Option(help="Seconds after which a search counts as hung.")] = 60.0,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds after which a search counts as hung (beyond --seconds).")
+    ] = 60.0,
     min_rating: Annotated[int | None, typer.Option(help="Lowest rating of both players, or of the puzzle.")] = None,
     max_rating: Annotated[int | None, typer.Option(help="Highest rating of both players, or of the puzzle.")] = None,
     speed: Annotated[list[str] | None, typer.Option(help="ultrabullet, bullet, blitz, rapid or classical.")] = None,

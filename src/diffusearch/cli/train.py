@@ -30,5 +30,8 @@ def train(
 
     resolved = load_recipe(find_recipe(recipe), tuple(set_ or ()))
     folder = out or Path("runs") / resolved.name
-    run(resolved, folder, resume=resume, report=typer.echo)  # echo writes each line out at once, also to a file
-    typer.echo(f"weights: {folder / 'weights.safetensors'}")
+    trained = run(
+        resolved, folder, resume=resume, report=typer.echo
+    )  # echo writes each line out at once, also to a file
+    if trained.world.rank == 0:  # of the processes of torchrun one speaks
+        typer.echo(f"weights: {folder / 'weights.safetensors'}")

@@ -9,29 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from diffusearch.data.labelling import Labeller, LabelSettings, Row
+from diffusearch.data.labelling import FailureCount, Labeller, LabelSettings, Row
 from diffusearch.data.local_workers import Progress
 from diffusearch.data.plan import ShardTask
-from diffusearch.errors import UserError
+from diffusearch.ray_cluster import ray_result, start_ray
 
 RETRIES = 5  # of a shard whose worker or machine died
-STARTS = 5  # attempts to start Ray on this machine
 
 
 def label_on_cluster(
     tasks: Iterator[ShardTask], settings: LabelSettings, address: str, workers: int, progress: Progress
 ) -> Iterator[tuple[ShardTask, list[Row]]]:
     """Shards as they become ready, `workers` of them at a time. The address `local` starts Ray on this machine."""
-    try:
-        import ray
-    except ImportError as error:
-        raise UserError("--cluster needs Ray; install the extra: pip install 'diffusearch[cluster]'") from error
-
-    started = not ray.is_initialized()
-    if started:
-        _connect(ray, address, workers)
+    ray, started = start_ray("--cluster", address, workers)
     remote = ray.remote(max_retries=RETRIES, num_cpus=1)(_label_shard)
     running: dict[Any, ShardTask] = {}
+    failures = FailureCount(settings.oracle.engine if settings.oracle else "")
     try:
         while True:
             while len(running) < workers and (task := next(tasks, None)) is not None:
@@ -40,15 +33,13 @@ def label_on_cluster(
                 return
             ready, _ = ray.wait(list(running), num_returns=1)
             task = running.pop(ready[0])
-            try:
-                rows = ray.get(ready[0])
-            except ray.exceptions.WorkerCrashedError as error:
-                raise UserError(
-                    f"{RETRIES} workers died on shard {task.info.index}; "
-                    "look for lack of memory, then run the same command again to continue"
-                ) from error
-            if isinstance(rows, str):
-                raise UserError(rows)
+            died = (
+                f"{RETRIES} workers died on shard {task.info.index}; "
+                "look for lack of memory, then run the same command again to continue"
+            )
+            rows: list[Row] = ray_result(ray, ready[0], died)
+            for row in rows:  # each shard has a Labeller of its own, which may be too short to notice
+                failures.add(row)
             progress(len(rows))
             yield task, rows
     finally:
@@ -58,30 +49,7 @@ def label_on_cluster(
             ray.shutdown()
 
 
-def _connect(ray: Any, address: str, workers: int) -> None:
-    """Join the cluster at an address, or start one here; Ray gives a start 30 seconds, too few on a busy machine."""
-    if address != "local":
-        try:
-            ray.init(address=address, log_to_driver=False)
-        except ConnectionError as error:
-            raise UserError(f"no Ray cluster at {address}; start one with `ray start --head` or use `local`") from error
-        return
-    for attempt in range(STARTS):
-        try:
-            ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
-            return
-        except Exception as error:  # Ray raises the base class where its processes take too long
-            ray.shutdown()
-            if attempt == STARTS - 1:
-                raise UserError(
-                    f"Ray did not start here in {STARTS} attempts ({str(error)[:200]}); try `ray start --head`"
-                ) from error
-
-
-def _label_shard(task: ShardTask, settings: LabelSettings) -> list[Row] | str:
-    """Runs on the cluster; returns a sentence for the user where the engine fails there."""
-    try:
-        with Labeller(settings) as labeller:
-            return list(labeller.label(task.positions))
-    except UserError as error:
-        return str(error)
+def _label_shard(task: ShardTask, settings: LabelSettings) -> list[Row]:
+    """Runs on the cluster."""
+    with Labeller(settings) as labeller:
+        return list(labeller.label(task.positions))

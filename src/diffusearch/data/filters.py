@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,8 +12,8 @@ from diffusearch.errors import UserError
 # Lichess's classes, by the expected length of a game for one side: base + 40 increments, in seconds.
 SPEEDS: dict[str, float] = {"ultrabullet": 30, "bullet": 180, "blitz": 480, "rapid": 1500, "classical": math.inf}
 
-
 HIGHEST_RATING = 9999
+_DATE = re.compile(r"[0-9]{4}(\.[0-9]{2}(\.[0-9]{2})?)?")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class HeaderFilter:
             if speed not in SPEEDS:
                 raise UserError(f"unknown speed {speed!r}; choose among {', '.join(SPEEDS)}")
         for date in (self.since, self.until):
-            if date is not None and not date.replace(".", "").isdigit():
+            if date is not None and not _DATE.fullmatch(date):
                 raise UserError(f"bad date {date!r}; write YYYY, YYYY.MM or YYYY.MM.DD")
 
     def why_dropped(self, headers: Mapping[str, str]) -> str | None:
@@ -43,20 +44,22 @@ class HeaderFilter:
                 return "rating"
         if self.speeds and speed_of(headers.get("TimeControl", "")) not in self.speeds:
             return "time control"
-        if self.since or self.until:
-            date = headers.get("UTCDate") or headers.get("Date", "")
-            if not date[:4].isdigit():
-                return "date"
-            # Dates are compared as text, at the precision of the bound.
-            if self.since and date[: len(self.since)] < self.since:
-                return "date"
-            if self.until and date[: len(self.until)] > self.until:
-                return "date"
+        date = headers.get("UTCDate") or headers.get("Date", "")
+        if self.since and ((day := _as_precise(date, self.since)) is None or day < self.since):
+            return "date"
+        if self.until and ((day := _as_precise(date, self.until)) is None or day > self.until):
+            return "date"
         if self.terminations:
             wanted = {termination.lower() for termination in self.terminations}
             if headers.get("Termination", "").lower() not in wanted:
                 return "termination"
         return None
+
+
+def _as_precise(date: str, bound: str) -> str | None:
+    """A game's date as precise as a bound, to be compared as text; None where it is not known so far (2013.??.??)."""
+    start = date[: len(bound)]
+    return start if len(start) == len(bound) and _DATE.fullmatch(start) else None
 
 
 def speed_of(time_control: str) -> str | None:

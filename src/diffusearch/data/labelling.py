@@ -38,12 +38,29 @@ class LabelSettings:
     multipv: int = 1  # above 1: score so many actions of the root, all from its one search
 
 
+class FailureCount:
+    """The positions in a row on which an engine failed, over the borders of shards; too many are a UserError."""
+
+    def __init__(self, engine: str) -> None:
+        self._engine, self._failures = engine, 0
+
+    def add(self, row: Row) -> None:
+        """Count the row of the next position."""
+        self._failures = self._failures + 1 if row["failed"] else 0
+        if self._failures == MAX_FAILURES:
+            raise UserError(
+                f"the engine {self._engine} failed on {MAX_FAILURES} positions in a row "
+                f"({row['failed']}); try it by hand or give another with --engine, then run the same command again"
+            )
+
+
 class Labeller:
     """Labels shards one after the other with one engine process."""
 
     def __init__(self, settings: LabelSettings) -> None:
         self.settings = settings
         self._oracle = Oracle(settings.oracle) if settings.oracle else None
+        self._failures = FailureCount(settings.oracle.engine) if settings.oracle else None
 
     def __enter__(self) -> Labeller:
         return self
@@ -54,11 +71,10 @@ class Labeller:
 
     def label(self, positions: Sequence[RootPosition]) -> Iterator[Row]:
         """One row for each position, in order. An engine fault is retried once, then recorded in the row."""
-        if self._oracle is None:
+        if self._oracle is None or self._failures is None:
             for position in positions:
                 yield _row(position, self.settings, None, future_policies.played(position))
             return
-        failures = 0
         others = [position.fen for position in positions]
         for position in positions:
             try:
@@ -68,12 +84,7 @@ class Labeller:
                     row = _attempt(position, self.settings, self._oracle, others)
                 except EngineFault as fault:
                     row = _row(position, self.settings, None, Future(), failed=str(fault))
-            failures = failures + 1 if row["failed"] else 0
-            if failures == MAX_FAILURES:
-                raise UserError(
-                    f"the engine {self._oracle.settings.engine} failed on {MAX_FAILURES} positions in a row "
-                    f"({row['failed']}); try it by hand or give another with --engine, then run the same command again"
-                )
+            self._failures.add(row)
             yield row
 
 

@@ -29,7 +29,7 @@ class OracleSettings:
     budget: SearchBudget  # of a search; for each legal move where all are scored
     extend: SearchBudget  # of the cheaper searches that extend a short principal variation
     hash_mb: int = 16
-    timeout: float = 60.0  # seconds for one search before the engine counts as hung
+    timeout: float = 60.0  # seconds for one search, beyond those of its budget, before the engine counts as hung
 
     def __post_init__(self) -> None:
         if self.hash_mb < 1:

@@ -23,7 +23,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -37,6 +36,7 @@ from diffusearch.errors import UserError
 from diffusearch.tokens import moves, states
 from diffusearch.tokens.moves import LEGAL_BYTES
 from diffusearch.tokens.values import UNKNOWN
+from diffusearch.worker_pool import worker_pool
 
 FORMAT = 1
 _CHUNK = 2000  # lines replayed by one worker at a time
@@ -102,10 +102,11 @@ def replay(lines: Sequence[Line], horizon: int, scored: int = 0) -> dict[str, np
         for ply in range(horizon):
             out["states"][index, ply] = row
             if ply < len(line.moves) and line.states:
-                token = moves.MOVE_ID[line.moves[ply]]
-                out["moves"][index, ply] = token if mover else moves.TURN[token]
+                if (told := moves.MOVE_ID.get(line.moves[ply])) is None:
+                    raise _illegal(line)
+                out["moves"][index, ply] = told if mover else moves.TURN[told]
                 if ply < len(line.states):
-                    row = states.board_row(chess.Board(line.states[ply]), mover)
+                    row = states.board_row(_board(line.states[ply]), mover)
             elif ply < len(line.moves):
                 try:
                     token = moves.MOVE_ID[board.push_uci(line.moves[ply]).uci()]
@@ -124,16 +125,20 @@ def replay(lines: Sequence[Line], horizon: int, scored: int = 0) -> dict[str, np
 
 def played(line: Line, plies: int) -> chess.Board:
     """The board after the first plies of a line; one that cannot be played is a UserError."""
-    try:
-        board = chess.Board(line.fen)
-    except ValueError as error:
-        raise UserError(f"{line.fen!r} is no FEN ({error}): run `diffusearch data check`") from None
+    board = _board(line.fen)
     for move in line.moves[:plies]:
         try:
             board.push_uci(move)
         except ValueError:
             raise _illegal(line) from None
     return board
+
+
+def _board(fen: str) -> chess.Board:
+    try:
+        return chess.Board(fen)
+    except ValueError as error:
+        raise UserError(f"{fen!r} is no FEN ({error}): run `diffusearch data check`") from None
 
 
 def _illegal(line: Line) -> UserError:
@@ -174,7 +179,7 @@ def write_records(
     fields = _fields(horizon, scored)
     raw = {name: (temporary / f"{name}.raw").open("wb") for name in fields}
     count = 0
-    with ProcessPoolExecutor(workers) if workers > 1 else _Inline() as pool:
+    with worker_pool(workers) if workers > 1 else _Inline() as pool:
         pending: list[Any] = []
         for chunk in _chunks(lines):
             pending.append(pool.submit(replay, chunk, horizon, scored))

@@ -101,7 +101,7 @@ class EngineProcess:
     """One running engine process. Not for use by several threads."""
 
     def __init__(self, path: str, options: Mapping[str, int | str], timeout: float) -> None:
-        self.timeout = timeout  # seconds for one search
+        self.timeout = timeout  # seconds for one search, beyond those of its budget
         try:
             self._process = subprocess.Popen(
                 [path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
@@ -150,7 +150,7 @@ class EngineProcess:
             self._multipv = multipv
         commands += [f"position fen {fen}", budget.command()]
         self._send("\n".join(commands))
-        lines = self._until("bestmove", self.timeout)
+        lines = self._until("bestmove", self.timeout + (budget.seconds or 0.0))
         words = lines[-1].split()
         if len(words) < 2:
             raise EngineFault("no bestmove")

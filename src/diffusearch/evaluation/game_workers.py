@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass
 
 from diffusearch.agents.base import Agent
-from diffusearch.errors import UserError
 from diffusearch.evaluation.games import Fixture, GameRules, Played, play_games
 from diffusearch.evaluation.openings import Opening
-from diffusearch.worker_process import begin
+from diffusearch.ray_cluster import ray_result, start_ray
+from diffusearch.worker_pool import worker_pool
 
 
 @dataclass(frozen=True)
@@ -63,8 +61,7 @@ def _here(tasks: Sequence[Task]) -> Iterator[list[Played]]:
 
 
 def _in_processes(tasks: Sequence[Task], processes: int) -> Iterator[list[Played]]:
-    context = multiprocessing.get_context("spawn")  # torch and engines do not survive a fork
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=begin, initargs=(os.getpid(),)) as pool:
+    with worker_pool(processes) as pool:
         waiting = {pool.submit(play, task) for task in tasks}
         try:
             while waiting:
@@ -77,14 +74,9 @@ def _in_processes(tasks: Sequence[Task], processes: int) -> Iterator[list[Played
 
 
 def _on_ray(tasks: Sequence[Task]) -> Iterator[list[Played]]:
-    try:
-        import ray
-    except ImportError as error:
-        raise UserError("Ray is not installed: install diffusearch[cluster] or leave out --ray.") from error
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False)
+    ray, _ = start_ray("--ray")
     remote = ray.remote(play)
     waiting = [remote.remote(task) for task in tasks]
     while waiting:
         done, waiting = ray.wait(waiting, num_returns=1)
-        yield from ray.get(done)
+        yield from ray_result(ray, done)

@@ -6,15 +6,13 @@ called again. What is next is asked for when a worker is free, so that a job tha
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
-from diffusearch.errors import UserError
-from diffusearch.worker_process import begin
+from diffusearch.ray_cluster import ray_result, start_ray
+from diffusearch.worker_pool import worker_pool
 
 GRACE = 10.0  # seconds that a worker has to end by itself: a second signal would keep it from writing a checkpoint
 
@@ -49,8 +47,7 @@ def _call(job: Job) -> Done:
 
 
 def _in_processes(take: Take, processes: int) -> Iterator[Done]:
-    context = multiprocessing.get_context("spawn")  # torch and engines do not survive a fork
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=begin, initargs=(os.getpid(), GRACE)) as pool:
+    with worker_pool(processes, GRACE) as pool:
         running: set[Future[Done]] = set()
         while True:
             while len(running) < processes and (job := take()) is not None:
@@ -63,13 +60,8 @@ def _in_processes(take: Take, processes: int) -> Iterator[Done]:
 
 
 def _on_ray(take: Take) -> Iterator[Done]:
-    try:
-        import ray
-    except ImportError as error:
-        raise UserError("Ray is not installed: install diffusearch[cluster] or leave out --ray.") from error
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False)
-    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    ray, _ = start_ray("--ray")
+    resources: dict[str, float] = ray.cluster_resources()
     remote, processes = ray.remote(_call), int(resources.get("CPU", 1))
     running: list[Any] = []
     while True:
@@ -78,8 +70,4 @@ def _on_ray(take: Take) -> Iterator[Done]:
         if not running:
             return
         done, running = ray.wait(running, num_returns=1)
-        try:
-            finished: list[Done] = ray.get(done)
-        except ray.exceptions.RayTaskError as error:  # its text is a traceback of the worker
-            raise error.cause if isinstance(error.cause, UserError) else error from None
-        yield from finished
+        yield from ray_result(ray, done)

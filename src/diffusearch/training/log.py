@@ -57,15 +57,15 @@ class Validation:
 
 
 class Log:
-    """Averages the reports of steps between lines."""
+    """Averages the reports of steps between lines. Of several processes one `writes`: its own share of each batch."""
 
-    def __init__(self, out: Path, steps: int, start: int, say: Callable[[str], None]) -> None:
-        self.path, self.steps, self.say = out / "log.csv", steps, say
+    def __init__(self, out: Path, steps: int, start: int, say: Callable[[str], None], writes: bool = True) -> None:
+        self.path, self.steps, self.say, self.writes = out / "log.csv", steps, say, writes
         self._sum, self._began, self._from = Report(), time.monotonic(), start
         self._headed = False
         self._board: Any = None  # TensorBoard's writer, from the first figures on
         self._wants_board = True
-        if self.path.is_file():
+        if writes and self.path.is_file():
             self._forget_after(start)
 
     def _forget_after(self, start: int) -> None:
@@ -118,6 +118,8 @@ class Log:
 
     def _write(self, step: int, figures: dict[str, float]) -> None:
         """Append to log.csv: all lines, or on a full disk none."""
+        if not self.writes:
+            return
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerows([step, name, f"{value:.6g}"] for name, value in figures.items())

@@ -62,6 +62,7 @@ def train(recipe: Recipe, out: Path, *, resume: bool = False, report: Say = lamb
         torch.set_num_threads(recipe.threads)
     keep_freed_memory()
     world = World.join()
+    report = report if world.rank == 0 else lambda line: None
     make_folder(out)
     busy = f"another `train` is using {out}: wait for it, or choose another --out"
     with nullcontext() if world.rank else locked(out / ".lock", busy):
@@ -88,11 +89,11 @@ def _train(recipe: Recipe, out: Path, world: World, resume: bool, report: Say) -
         report(training.start_from(Path(recipe.start)))
     if world.rank == 0:
         write_whole(out / "recipe.toml", recipe_text(recipe))
-    log = Log(out, training.steps, training.step, report if world.rank == 0 else lambda line: None)
+    log = Log(out, training.steps, training.step, report, writes=world.rank == 0)
     with StopSignals() as signals:
-        asked = _loop(training, validation, log, signals, report)
+        stopped = _loop(training, validation, log, signals, report)
     log.close()
-    if asked:
+    if stopped:
         raise SystemExit(signals.exit_code)
     return training
 
@@ -107,7 +108,8 @@ def _opened(recipe: Recipe, out: Path, world: World, report: Say) -> tuple[Train
 
 
 def _loop(training: Training, validation: Sized | None, log: Log, signals: StopSignals, report: Say) -> bool:
-    """Steps, validations and checkpoints until the end, the time limit, the patience or a signal; whether by signal."""
+    """Steps, validations and checkpoints until the end, the time limit, the patience or a signal; whether by a signal
+    before the end."""
     recipe, world, watch = training.recipe, training.world, training.recipe.watch
     over = asked = False
     began = saved = time.monotonic()
@@ -129,11 +131,12 @@ def _loop(training: Training, validation: Sized | None, log: Log, signals: StopS
         if wanted or stale or last or over or asked:
             training.save()
             saved = time.monotonic()
-    if asked and training.step < training.steps:
+    unfinished = training.step < training.steps and not training.out_of_patience
+    if asked and unfinished:
         report(
             f"stopped by {signals.name} at step {training.step} of {training.steps}: the checkpoint is in "
             f"{training.out}, and the same command with --resume goes on"
         )
-    elif over:
+    elif over and unfinished:
         report(f"stopped at step {training.step} after {watch.minutes:g} minutes; --resume goes on")
-    return asked
+    return asked and unfinished
