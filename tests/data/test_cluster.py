@@ -1,20 +1,25 @@
-"""Labelling on Ray, here a local one with two workers, one of which is killed in the middle of a shard."""
+"""Labelling on Ray: a local one with two workers, one of which is killed in the middle of a shard; a pretended one."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from diffusearch.data import cluster, labelling
 from diffusearch.data.label_run import LabelRun, label_games
 from diffusearch.data.labelling import LabelSettings
 from diffusearch.data.oracle import OracleSettings
 from diffusearch.data.plan import Choice
 from diffusearch.data.uci_process import SearchBudget
+from diffusearch.errors import UserError
 
 pytestmark = pytest.mark.slow
 
@@ -75,3 +80,41 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert gone(int(marker.read_text()))
     assert files(tmp_path / "cluster") == files(tmp_path / "local")
     assert sum(done) == 20
+
+
+class Here:
+    """A Ray that does each task at once in this process."""
+
+    exceptions = SimpleNamespace(RayTaskError=(), WorkerCrashedError=OSError, OutOfMemoryError=OSError)
+
+    def remote(self, **_: object) -> Callable[[Callable[..., Any]], SimpleNamespace]:
+        def task(call: Callable[..., Any]) -> SimpleNamespace:
+            return SimpleNamespace(remote=lambda *given: Finished(call(*given)))
+
+        return task
+
+    def wait(self, running: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
+        return running[:num_returns], running[num_returns:]
+
+    def get(self, reference: Finished) -> Any:
+        return reference.value
+
+    def cancel(self, *_: object, **__: object) -> None: ...
+
+
+class Finished:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def test_an_engine_that_fails_everywhere_stops_a_run_of_small_shards(
+    tmp_path: Path, make_engine: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No shard is as long as the failures in a row that stop a run."""
+    monkeypatch.setattr(labelling, "MAX_FAILURES", 6)
+    monkeypatch.setattr(cluster, "start_ray", lambda *_: (Here(), False))
+    oracle = OracleSettings(make_engine("illegal"), SearchBudget(nodes=1), SearchBudget(nodes=1))
+    choice = Choice(per_game=2, limit_games=10, horizon=2, shard=4)
+    run = LabelRun((str(GAMES),), tmp_path / "out", choice, LabelSettings("relabel", 2, oracle=oracle))
+    with pytest.raises(UserError, match="failed on 6 positions in a row"):
+        label_games(replace(run, cluster="local", workers=1), lambda _: None)
