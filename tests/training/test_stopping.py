@@ -17,6 +17,7 @@ from diffusearch.errors import UserError
 from diffusearch.training import checkpoint
 from diffusearch.training.loop import train
 from diffusearch.training.recipe import Recipe, recipe_text
+from diffusearch.training.state import Training
 from diffusearch.training.stopping import StopSignals
 
 pytestmark = pytest.mark.slow
@@ -93,6 +94,23 @@ def test_a_signal_in_the_last_step_finds_the_run_finished(recipe_file: Path, tmp
     assert returned == 0
     assert "stopped by" not in out
     assert out.splitlines()[-1] == f"weights: {tmp_path / 'run' / 'weights.safetensors'}"
+
+
+def test_a_caller_hears_of_a_signal_in_the_last_step(
+    make_recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = Training.save
+
+    def interrupted(self: Training) -> None:
+        save(self)
+        if self.step == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Training, "save", interrupted)
+    trained = train(make_recipe(optimiser={"steps": 2}), tmp_path)
+    assert (trained.step, trained.late_signal) == (2, 143)
+    monkeypatch.undo()
+    assert train(make_recipe(optimiser={"steps": 2}), tmp_path / "quiet").late_signal is None
 
 
 def test_a_second_train_in_the_same_folder_is_refused(recipe_file: Path, tmp_path: Path) -> None:

@@ -74,4 +74,6 @@ def _train(run: PlannedRun, setting: Setting, say: Say) -> None:
         _train(first, setting, say)
     make_drafts(run, setting, say)
     say(shlex.join(train_command(run, setting)))
-    train(resolved(run, setting), setting.runs / run.name, resume=True, report=say)
+    trained = train(resolved(run, setting), setting.runs / run.name, resume=True, report=say)
+    if trained.late_signal is not None:
+        raise SystemExit(trained.late_signal)

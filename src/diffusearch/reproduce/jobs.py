@@ -108,7 +108,9 @@ class TrainJob:
                 print(line, file=file, flush=True)
                 clock.note()
 
-            train(resolved(self.run, self.setting), self.folder, resume=stage is Stage.BEGUN, report=report)
+            run = train(resolved(self.run, self.setting), self.folder, resume=stage is Stage.BEGUN, report=report)
+        if run.late_signal is not None:
+            raise SystemExit(run.late_signal)
         spent = clock.spent
         return Done(f"{self.run.name}: trained in {spent / 60:.1f} processor-minutes", "training", spent)
 

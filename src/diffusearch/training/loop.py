@@ -95,6 +95,7 @@ def _train(recipe: Recipe, out: Path, world: World, resume: bool, report: Say) -
     log.close()
     if stopped:
         raise SystemExit(signals.exit_code)
+    training.late_signal = None if signals.received is None else signals.exit_code
     return training
 
 

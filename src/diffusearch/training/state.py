@@ -62,6 +62,7 @@ class Training:
         self.step = 0
         self.best: float | None = None  # the best validation score so far,
         self.worse = 0  # and how many validations have come since
+        self.late_signal: int | None = None  # exit code of a signal in the last step: its caller ends, too
 
     def freeze(self) -> None:
         """Mark the weights that are not trained; here none."""
