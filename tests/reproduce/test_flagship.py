@@ -72,7 +72,7 @@ def test_the_agent_that_is_trained_reads_its_drafts(here: Setting, calls: Any) -
     # a root, and 6 first moves with lines of 3 plies; joint denoising of 4 plies asks 8 times
     assert sum(records for records, _ in calls.seen["DiffuSearch"]) > 2 * 15
     assert result["evaluations"] > 15
-    assert len(DraftRecords(here.runs / "drafts-games", train=True)) == 16
+    assert len(DraftRecords(here.runs / "drafts-games").train) == 16
 
 
 def test_a_killed_drafting_goes_on(here: Setting, monkeypatch: pytest.MonkeyPatch) -> None:

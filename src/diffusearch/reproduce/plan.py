@@ -183,6 +183,8 @@ def _changes(run: PlannedRun, setting: Setting) -> tuple[str, ...]:
 
     start = () if run.after is None else (f"start={setting.runs / run.after.name}",)
     changes = (f"name={run.name}", *start, *setting.settings, *own_settings(run, setting))
+    if run.drafts:  # made already: drafting.py refuses test positions before they are drafted
+        return changes
     held_out = load_recipe(find_recipe(_base(run, setting)), changes).data.held_out
     tests = [str(path) for path in (setting.actions, setting.puzzles) if path and str(path) not in held_out]
     # the test positions must not be trained on
