@@ -83,8 +83,10 @@ class TrueWorld:
         self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
     ) -> list[PredictedState]:
         self.calls += 1
-        found = Rules().step(boards, evaluations, moves)
-        return [PredictedState(None if one.board is None else chess.Board(one.board.fen())) for one in found]
+        return [self.state(one.board) for one in Rules().step(boards, evaluations, moves)]
+
+    def state(self, after: chess.Board | None) -> PredictedState:
+        return PredictedState(None if after is None else chess.Board(after.fen()))
 
 
 @pytest.fixture
@@ -123,17 +125,11 @@ def test_every_line_has_the_value_of_its_move(reading_run: Run) -> None:
     assert scored(agent, BOARDS[0], lines) == (lines, 0)  # nothing is left to be asked
 
 
-class NoWorld:
-    """A network that predicts no valid position; counts its calls."""
+class NoWorld(TrueWorld):
+    """A network that predicts no valid position."""
 
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def predict(
-        self, boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None], moves: Sequence[chess.Move]
-    ) -> list[PredictedState]:
-        self.calls += 1
-        return [PredictedState(None, "no kings")] * len(moves)
+    def state(self, after: chess.Board | None) -> PredictedState:
+        return PredictedState(None, "no kings")
 
 
 def test_states_that_are_no_positions_end_a_draft(counted: Run) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import chess
 import numpy as np
 import pytest
+from run_cases import BOARDS, MATED, MIDDLE, PROCESSES, MakeRun, Watched
 
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.errors import UserError
@@ -15,13 +15,6 @@ from diffusearch.inference.imagination import Imagination
 from diffusearch.inference.joint import JointDenoiser
 from diffusearch.inference.roots import Roots
 from diffusearch.inference.run import Run
-
-MIDDLE = "r3k2r/ppp2ppp/2n1bn2/3qp3/3P4/2N1PN2/PPP2PPP/R2QK2R w KQkq - 0 9"
-MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
-BOARDS = [chess.Board(), chess.Board(MIDDLE), chess.Board(MIDDLE).mirror()]
-PROCESSES = ["absorbing", "multinomial", "gaussian", "autoregressive", "direct"]
-MakeRun = Callable[..., Run]
-Watched = Callable[[Run], list[tuple[str, int, int]]]
 
 
 def imagine(run: Run, *arguments: Any, **more: Any) -> list[Imagination]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import chess
 import pytest
 import torch
+from run_cases import BOARDS, MATED, MIDDLE, PROCESSES, MakeRun, Watched
 
 from diffusearch.data.records import Line, replay
 from diffusearch.diffusion.decoding import Decoding
 from diffusearch.errors import UserError
 from diffusearch.inference.joint import JointDenoiser
-from diffusearch.inference.run import Run
 from diffusearch.tokens import moves
 from diffusearch.tokens.batch import masked, tokenise
 from diffusearch.tokens.layout import layout
@@ -21,12 +20,6 @@ from diffusearch.tokens.values import BIN_VALUES
 
 # What the packaged model has besides the plain transformer.
 FEATURES = {"board_features": True, "residual_state": True, "feature_width": 4}
-MIDDLE = "r3k2r/ppp2ppp/2n1bn2/3qp3/3P4/2N1PN2/PPP2PPP/R2QK2R w KQkq - 0 9"
-MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
-BOARDS = [chess.Board(), chess.Board(MIDDLE), chess.Board(MIDDLE).mirror()]
-PROCESSES = ["absorbing", "multinomial", "gaussian", "autoregressive", "direct"]
-MakeRun = Callable[..., Run]
-Watched = Callable[[Run], list[tuple[str, int, int]]]
 
 
 def turned(move: chess.Move) -> chess.Move:

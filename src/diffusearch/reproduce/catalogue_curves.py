@@ -30,13 +30,7 @@ def layers(runs: Runs) -> Exhibit:
         return f"{kind}, {n} layer{'' if n == 1 else 's'}, {{scale}} games"
 
     def one(kind: str, n: int) -> Row:
-        change, usual = f"model.trunk.layers={n}", n == scale.usual_layers
-        seeds = scale.seeds if usual else 1
-        if kind == "S-A":
-            run = runs.s_a if usual else runs.baseline(f"s-a-{n}", "s-a", change)
-            return row(label(kind, n), "s-a", run, series=kind, x=n, seeds=seeds)
-        run = runs.diffusion if usual else runs.denoiser(f"s-asa-{n}", change)
-        return row(label(kind, n), "diffusearch", run, series=kind, x=n, seeds=seeds)
+        return _point(runs, kind, label(kind, n), n, n == scale.usual_layers, str(n), f"model.trunk.layers={n}")
 
     return Exhibit(
         name="layers",
@@ -126,13 +120,8 @@ def data_size(runs: Runs) -> Exhibit:
         return f"{games // 1000}k" if games % 1000 == 0 else str(games)
 
     def one(kind: str, games: int) -> Row:
-        label, usual = f"{kind}, {size(games)} games", games == scale.games
-        seeds = scale.seeds if usual else 1
-        if kind == "DiffuSearch":
-            run = runs.diffusion if usual else runs.denoiser(f"s-asa-{size(games)}", games=games)
-            return row(label, "diffusearch", run, series=kind, x=games, seeds=seeds)
-        run = runs.s_a if usual else runs.baseline(f"s-a-{size(games)}", "s-a", games=games)
-        return row(label, "s-a", run, series=kind, x=games, seeds=seeds)
+        label = f"{kind}, {size(games)} games"
+        return _point(runs, kind, label, games, games == scale.games, size(games), games=games)
 
     return Exhibit(
         name="data-size",
@@ -148,3 +137,15 @@ def data_size(runs: Runs) -> Exhibit:
             (kind, n, f"{kind}, {n // 1000}k games") for kind in ("S-A", "DiffuSearch") for n in (10_000, 100_000)
         ),
     )
+
+
+def _point(
+    runs: Runs, kind: str, label: str, x: float, usual: bool, name: str, *settings: str, games: int | None = None
+) -> Row:
+    """A point of the curve of S-A or DiffuSearch: the usual run with all its seeds, or a run with changes."""
+    seeds = runs.scale.seeds if usual else 1
+    if kind == "S-A":
+        run = runs.s_a if usual else runs.baseline(f"s-a-{name}", "s-a", *settings, games=games)
+        return row(label, "s-a", run, series=kind, x=x, seeds=seeds)
+    run = runs.diffusion if usual else runs.denoiser(f"s-asa-{name}", *settings, games=games)
+    return row(label, "diffusearch", run, series=kind, x=x, seeds=seeds)
