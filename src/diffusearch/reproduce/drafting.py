@@ -53,15 +53,16 @@ def _check_unseen(one: Drafts, setting: Setting) -> None:
     from diffusearch.data.held_out import HeldOut, boards_in
     from diffusearch.tokens.states import board_row
 
-    for test in (setting.actions, setting.puzzles):
-        if test is not None:
-            held_out = HeldOut(boards_in(str(test)))
-            rows = np.stack([board_row(board, board.turn) for board in boards_in(one.labels)])
-            if met := int(held_out.met(rows).sum()):
-                raise UserError(
-                    f"{one.labels} has {met} of the positions of {test}, on which a reader is measured: label other "
-                    "games, or leave them out with `diffusearch label --exclude`."
-                )
+    tests = [test for test in (setting.actions, setting.puzzles) if test is not None]
+    if not tests:
+        return
+    rows = np.stack([board_row(board, board.turn) for board in boards_in(one.labels)])
+    for test in tests:
+        if met := int(HeldOut(boards_in(str(test))).met(rows).sum()):
+            raise UserError(
+                f"{one.labels} has {met} of the positions of {test}, on which a reader is measured: label other "
+                "games, or leave them out with `diffusearch label --exclude`."
+            )
 
 
 def draft_bytes(run: PlannedRun, setting: Setting) -> int:

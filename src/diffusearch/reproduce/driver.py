@@ -16,10 +16,10 @@ from diffusearch.reproduce.plan import (
     commands,
     folder_of,
     missing_start,
-    resolved,
     stage_of,
     train_command,
 )
+from diffusearch.reproduce.trained import train_planned
 
 Say = Callable[[str], None]
 
@@ -65,8 +65,6 @@ def next_step(exhibit: Exhibit, setting: Setting, made: Made) -> str:
 
 
 def _train(run: PlannedRun, setting: Setting, say: Say) -> None:
-    from diffusearch.training.loop import train
-
     if stage_of(run, setting) is Stage.FINISHED:
         return
     first = missing_start(run, setting)
@@ -74,6 +72,4 @@ def _train(run: PlannedRun, setting: Setting, say: Say) -> None:
         _train(first, setting, say)
     make_drafts(run, setting, say)
     say(shlex.join(train_command(run, setting)))
-    trained = train(resolved(run, setting), setting.runs / run.name, resume=True, report=say)
-    if trained.late_signal is not None:
-        raise SystemExit(trained.late_signal)
+    train_planned(run, setting, True, say)

@@ -15,7 +15,7 @@ from diffusearch.reproduce import trained
 from diffusearch.reproduce.digests import content_digest, digest, recipe_digest, test_digest
 from diffusearch.reproduce.exhibits import Exhibit, Row
 from diffusearch.reproduce.kept import METRICS, Kept, as_text, networks, read_kept, write_kept
-from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, resolved, stage_of
+from diffusearch.reproduce.plan import PlannedRun, Setting, Stage, stage_of
 from diffusearch.reproduce.timed import TimeJob
 from diffusearch.reproduce.work import processor_seconds
 from diffusearch.reproduce.workers import Done
@@ -96,8 +96,6 @@ class TrainJob:
         return trained.ready(self.run, self.setting)
 
     def __call__(self) -> Done:
-        from diffusearch.training.loop import train
-
         stage = stage_of(self.run, self.setting)
         if stage is Stage.FINISHED:
             return Done(f"{self.run.name}: {stage.value}", "training", 0.0)
@@ -108,9 +106,7 @@ class TrainJob:
                 print(line, file=file, flush=True)
                 clock.note()
 
-            run = train(resolved(self.run, self.setting), self.folder, resume=stage is Stage.BEGUN, report=report)
-        if run.late_signal is not None:
-            raise SystemExit(run.late_signal)
+            trained.train_planned(self.run, self.setting, stage is Stage.BEGUN, report)
         spent = clock.spent
         return Done(f"{self.run.name}: trained in {spent / 60:.1f} processor-minutes", "training", spent)
 

@@ -1,10 +1,10 @@
-"""What is known of a trained run: processor time, calls, record-passes, the digests of its labels and weights."""
+"""Planned runs: their training, and the processor time, calls, record-passes and digests of trained ones."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +29,15 @@ def named(run: PlannedRun) -> str:
 def ready(run: PlannedRun, setting: Setting) -> bool:
     """Whether the weights of a run are here: trained, or part of the package."""
     return bool(run.packaged) or stage_of(run, setting) is Stage.FINISHED
+
+
+def train_planned(run: PlannedRun, setting: Setting, resume: bool, say: Callable[[str], None]) -> None:
+    """Train a run. A signal that comes in its last step ends the process too: more work would follow."""
+    from diffusearch.training.loop import train
+
+    trained = train(resolved(run, setting), setting.runs / run.name, resume=resume, report=say)
+    if trained.late_signal is not None:
+        raise SystemExit(trained.late_signal)
 
 
 def agent_of(row: Row) -> str:
